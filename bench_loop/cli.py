@@ -1,0 +1,107 @@
+"""The command table. A command's own module is imported when it is called, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+import bench_loop
+from bench_loop.errors import BenchLoopError
+
+# One line per command: the module `bench_loop.commands.<name>` defines a click command `command`.
+COMMANDS = {
+    "quickstart": "Benchmark a model on this machine and open the local site.",
+    "run": "Benchmark one model and write a result file.",
+    "info": "Show this machine, its model servers and their models.",
+    "suites": "List suites, tasks and profiles.",
+    "compare": "Compare result files.",
+    "dashboard": "Write one HTML file from a folder of results.",
+    "submit": "Send a result to a BenchLoop site.",
+    "serve": "Open the local site.",
+    "schema": "Print the JSON Schema of the result file.",
+}
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A click group that knows its commands by name and loads them one by one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"bench_loop.commands.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=2)
+            if close:
+                error.message += f" Did you mean {' or '.join(close)}?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Help from the table above: listing the commands must not load them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+    epilog="Start with: bench-loop quickstart",
+)
+@click.version_option(bench_loop.__version__, "-V", "--version", prog_name="bench-loop")
+@click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
+@click.pass_context
+def group(ctx: click.Context, debug: bool) -> None:
+    """Which local model, at which quantization, in which harness, works on your hardware?
+
+    BenchLoop measures models that run on your own machine and writes down the evidence. Nothing
+    leaves the machine unless you submit it.
+    """
+    ctx.obj = {"debug": debug}
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit: the one place where errors are printed."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        outcome: Any = group.main(arguments, prog_name="bench-loop", standalone_mode=False)
+    except BenchLoopError as error:
+        if "--debug" in arguments:
+            raise
+        _complain(error.message, error.remedy)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of a pipe went away; nothing may be written to it at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(outcome if isinstance(outcome, int) else 0)
+
+
+def _complain(message: str, remedy: str | None) -> None:
+    click.echo(f"Error: {message}", err=True)
+    if remedy:
+        click.echo(f"  Try: {remedy}", err=True)

@@ -1,0 +1,61 @@
+"""A harness: what stands between model and task. One file in `harnesses/` each.
+
+The file `<name>.py` defines a class `Adapter` that follows HarnessAdapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from bench_loop.contracts.chat import ChatReply, Message, ToolCall
+from bench_loop.contracts.task import BenchmarkTask
+
+Chat = Callable[[Sequence[Message]], ChatReply]
+"""Sends one conversation to the model under test and records the exchange.
+
+Model, sampling, seed, budgets and window are the engine's; a harness cannot change them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessConfig:
+    """What the engine gives a harness at set-up."""
+
+    chat: Chat
+    state_folder: Path
+    """The only folder, beside a task's workspace, that the harness may write to."""
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessRunResult:
+    """What a harness made of one task. Times are seconds; what was not measured is None."""
+
+    final_text: str
+    structured_output: Any = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    files_changed: tuple[str, ...] = ()
+    transcript: tuple[Message, ...] = ()
+    harness_s: float | None = None
+    tools_s: float | None = None
+    failure: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class HarnessAdapter(Protocol):
+    """One agent harness, or the bare model (`raw`)."""
+
+    name: str
+    version: str
+    capabilities: frozenset[str]
+
+    def setup(self, config: HarnessConfig) -> None:
+        """Make ready for any number of tasks. Raises SetupError when a part is missing."""
+
+    def run_task(self, task: BenchmarkTask) -> HarnessRunResult:
+        """Do one task. Raises HarnessError when the harness broke, ProviderError as it comes."""
+
+    def teardown(self) -> None:
+        """Leave nothing behind: no process, no file outside the state folder."""

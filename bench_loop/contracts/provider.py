@@ -1,0 +1,82 @@
+"""A provider: the transport to a model server. One file in `bench_loop/providers/` each.
+
+The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None) -> Provider`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from pydantic import Field
+
+from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.record import Count, Record
+
+Watch = Callable[[str], None]
+"""Called with each piece of text as it arrives, for a live display. Must return at once."""
+
+
+class ServerFacts(Record):
+    """What a model server says of itself. None is unknown."""
+
+    provider: str = Field(description="Name of the provider that speaks to it.")
+    engine: str = Field(description="Engine family: ollama, llama.cpp, vllm, ..., or unknown.")
+    version: str | None = Field(None, description="The engine's version or build.")
+    endpoint: str = Field(description="Base URL without credentials.")
+    is_local: bool = Field(description="Whether the endpoint is a loopback address.")
+    parallel_slots: Count | None = None
+    flash_attention: bool | None = None
+    kv_cache_type: str | None = None
+    speculative: str | None = None
+    offloaded_layers: Count | None = None
+    launch_args: tuple[str, ...] | None = Field(None, description="Known for our own child only.")
+    threads: Count | None = None
+    load_s: float | None = Field(None, description="Start to ready, for our own child only.")
+
+
+class ModelFacts(Record):
+    """What a model server says of one of its models. None is unknown."""
+
+    model_id: str
+    family: str | None = None
+    parameters: Count | None = Field(None, description="Total number of weights.")
+    parameter_size: str | None = Field(None, description="The server's own words, like 7.6B.")
+    quantization: str | None = None
+    size_bytes: Count | None = None
+    file_name: str | None = Field(None, description="Base name of the weights file, never a path.")
+    weights_digest: str | None = Field(None, description="sha256:... of the weights, if offered.")
+    chat_template_hash: str | None = Field(None, description="sha256:... of the chat template.")
+    context_declared: Count | None = Field(None, description="Window the model was trained for.")
+    context_loaded: Count | None = Field(None, description="Window now loaded, read back.")
+    capabilities: tuple[str, ...] | None = Field(
+        None, description="completion, tools, thinking, ..."
+    )
+    is_remote: bool = Field(False, description="The local server only forwards it to a cloud.")
+
+
+class Provider(Protocol):
+    """Transport to one model server; its HTTP client is built before any clock starts."""
+
+    name: str
+
+    def server(self) -> ServerFacts:
+        """Raises ProviderError with a remedy: server down, loading, or no model server."""
+
+    def models(self) -> tuple[ModelFacts, ...]:
+        """All models that the server lists."""
+
+    def model(self, model_id: str) -> ModelFacts:
+        """Raises ModelNotFoundError when it is missing, embedding-only or forwarded to a cloud."""
+
+    def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+        """One try, streamed. Raises ProviderError; EngineRejectedError for this request."""
+
+    def count_tokens(self, model_id: str, text: str) -> int | None:
+        """Tokens of `text` by the server's tokenizer, special ones left out; None: none."""
+
+    def unload(self, model_id: str) -> bool:
+        """Put the model out of memory; False where the server cannot. The next chat loads it."""
+
+    def close(self) -> None:
+        """Give back everything, a child process included. May be called twice."""

@@ -1,0 +1,20 @@
+"""The base of every record: frozen, strict, and without unknown fields."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """Immutable; wrong types, unknown fields, NaN and infinity are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
+Seconds = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Score = Annotated[float, Field(ge=0, le=100)]
+TaggedHash = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]

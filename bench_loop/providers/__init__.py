@@ -1,0 +1,1 @@
+"""Transports to model servers, one file each."""

@@ -1,0 +1,35 @@
+"""Hashes that identify things: canonical JSON in, `sha256:<hex>` out."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import rfc8785
+
+if TYPE_CHECKING:
+    from bench_loop.result.records import RunResult
+
+
+def tagged_hash(value: Any) -> str:
+    """SHA-256 over RFC 8785 JSON of `value`, as `sha256:<64 hex digits>`."""
+    return "sha256:" + hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+
+
+def fingerprint(result: RunResult) -> str:
+    """Identity of a run: what was measured and what came out, trial by trial with its timings.
+
+    Ids, the machine's id, wall times, labels, notes, signature and everything that can be computed
+    from the trials are left out, so that the same trials under another name are the same run.
+    """
+    return tagged_hash(
+        {
+            "subject": result.subject.model_dump(mode="json"),
+            "settings": result.settings.model_dump(mode="json"),
+            "suites": [
+                {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
+                for suite in sorted(result.suites, key=lambda suite: suite.suite)
+            ],
+            "trials": [trial.model_dump(mode="json") for trial in result.trials],
+        }
+    )

@@ -1,0 +1,323 @@
+"""The run result, version 1: the public contract, from which the JSON Schema is exported.
+
+A `RunResult` is a `RunHeader` (what lists need) and the trial records. Unknown is null, never zero.
+Intervals are `[low, high]` at 95 %.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field, field_validator
+
+from bench_loop.contracts.chat import (
+    Basis,
+    EngineTimings,
+    FinishReason,
+    Sampling,
+    StreamFacts,
+    TokenCounts,
+    ToolCall,
+)
+from bench_loop.contracts.record import Count, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.task import Difficulty, VerifierType
+from bench_loop.contracts.verifier import Outcome
+
+SCHEMA_VERSION = 1
+
+Text = Annotated[str, Field(max_length=1000)]
+Interval = tuple[Score, Score]
+RunStatus = Literal["complete", "incomplete", "aborted"]
+Profile = Literal["smoke", "quick", "core", "full", "harness", "custom"]
+SpeedPlan = Literal["nine", "five", "headline", "minimum"]
+
+
+class ContextFacts(Record):
+    """The three windows of a model, in tokens."""
+
+    declared: Count | None = Field(None, description="What the model says it was trained for.")
+    loaded: Count | None = Field(None, description="What the server had loaded, read back.")
+    usable: Count | None = Field(None, description="What a marker probe showed; null: not probed.")
+
+
+class Subject(Record):
+    """What was measured: the model, how it was served, and the harness around it."""
+
+    model_id: Text = Field(description="The provider's id of the model, as asked for.")
+    model_family: Text | None = Field(None, description="Normalised family, like qwen.")
+    parameters_b: Positive | None = Field(None, description="Total parameters in billions.")
+    active_parameters_b: Positive | None = Field(
+        None, description="Parameters used per token in billions; equals the total when dense."
+    )
+    quantization: Text | None = Field(None, description="Quantization label, like Q4_K_M.")
+    bits_per_weight: Positive | None = Field(None, description="File bits by parameters.")
+    quant_publisher: Text | None = Field(None, description="Who published the quantized file.")
+    file_name: Text | None = Field(None, description="Base name of the weights file.")
+    weights_digest: TaggedHash | None = Field(None, description="SHA-256 of the weights file.")
+    chat_template_hash: TaggedHash | None = Field(None, description="SHA-256 of the template.")
+    thinking: bool | None = Field(None, description="Thinking on or off; null: no such switch.")
+    kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
+    speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
+    offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    launch_args: tuple[Text, ...] | None = Field(
+        None, description="Settings of a server that BenchLoop started itself; no paths."
+    )
+    provider: Text = Field(description="Provider that carried the requests.")
+    provider_version: Text | None = Field(None, description="Engine and its version or build.")
+    harness: Text = Field(description="Harness between task and model.")
+    harness_version: Text = Field(description="Version of the harness.")
+    harness_config_hash: TaggedHash | None = Field(
+        None, description="Hash of the harness's configuration; null for raw, which has none."
+    )
+    context: ContextFacts | None = Field(None, description="Windows: declared, loaded, usable.")
+
+
+class Gpu(Record):
+    """One graphics processor."""
+
+    model: Text = Field(description="Canonical name without the vendor, like RTX 4090.")
+    vendor: Text | None = Field(None, description="NVIDIA, AMD, Intel, Apple, ...")
+    memory_gb: Positive | None = Field(None, description="Its memory in GiB.")
+
+
+class DeclaredMachine(Record):
+    """What the user said of the machine, kept apart from what was detected."""
+
+    label: Text | None = None
+    gpu: Text | None = None
+    gpu_memory_gb: Positive | None = None
+
+
+class Machine(Record):
+    """The computer that the model ran on, as far as it is known."""
+
+    machine_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] = Field(
+        description="Random per installation; never a MAC address or a host name."
+    )
+    machine_label: Text | None = Field(None, description="A name chosen by the user.")
+    device_class: Text = Field(description="Key under which machines are compared.")
+    cpu_model: Text | None = Field(None, description="Processor name.")
+    gpus: tuple[Gpu, ...] = Field((), max_length=64, description="Every GPU, one by one.")
+    gpu_memory_gb: Positive | None = Field(None, description="Memory of all GPUs in GiB.")
+    unified_memory: bool | None = Field(None, description="CPU and GPU share one memory.")
+    system_memory_gb: Positive | None = Field(None, description="System memory in GiB.")
+    os: Text | None = Field(None, description="Operating system and version.")
+    backend: Text | None = Field(None, description="What computed: cuda, rocm, metal, vulkan, cpu.")
+    is_local: bool = Field(description="The model server ran on this very machine.")
+    declared: DeclaredMachine | None = Field(None, description="What the user declared.")
+
+
+class Settings(Record):
+    """The core settings: equal, or the runs are not comparable (METHODOLOGY.md 4)."""
+
+    trials: int = Field(ge=1, le=100, description="Scored trials per quality task.")
+    sampling: Sampling = Field(description="Sent explicitly with every request.")
+    seed_rule: Text = Field(description="How a trial gets its seed: 1000 + number of the trial.")
+    answer_budget_rule: Text = Field(description="How a task gets its answer budget.")
+    thinking_budget: Count | None = Field(None, description="Tokens on top for thinking.")
+    context_window: Count = Field(description="Window asked for, in tokens, the same all through.")
+    wall_limit_rule: Text = Field(description="How a trial gets its wall limit.")
+    speed_budget_s: Seconds | None = Field(None, description="Time allowed to the speed suite.")
+    use_prompt_cache: bool = Field(description="Whether quality tasks may use the prompt cache.")
+    flash_attention: bool | None = Field(None, description="Read from the server.")
+    parallel_slots: Count | None = Field(None, description="Read from the server.")
+    threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
+    fresh_seed: Count | None = Field(
+        None, description="Seed of fresh instances; null: frozen ones."
+    )
+
+
+class Software(Record):
+    """Versions of what took part, apart from the engine (subject.provider_version)."""
+
+    bench_loop: Text
+    python: Text
+    platform: Text = Field(description="Kernel and architecture.")
+    packages: dict[str, Text] = Field(max_length=100, description="Libraries in the timed path.")
+
+
+class Spread(Record):
+    """Several measurements of one quantity."""
+
+    peak: float = Field(ge=0, description="The largest value.")
+    mean: float = Field(ge=0)
+    median: float = Field(ge=0)
+    stdev: float | None = Field(
+        None, ge=0, description="Sample standard deviation; null for n = 1."
+    )
+    n: int = Field(ge=1)
+    basis: Basis | None = Field(None, description="Basis of the token counts; null for times.")
+
+
+class ShapeSpeed(Record):
+    """Speed in one shape of the plan."""
+
+    prompt_tokens: Count = Field(description="Prompt tokens aimed at.")
+    output_tokens: Count = Field(description="Output tokens aimed at.")
+    generation_tps: Spread | None = None
+    prompt_tps: Spread | None = None
+    ttft_s: Spread | None = None
+    ttfa_s: Spread | None = None
+    latency_s: Spread | None = None
+
+
+class Speed(Record):
+    """Speed of the run: the headline figures, then every shape (METHODOLOGY.md 3)."""
+
+    plan: SpeedPlan
+    generation_tps: Spread | None = Field(None, description="Tokens a second, headline shape.")
+    prompt_tps: Spread | None = Field(None, description="Prompt tokens a second, headline shape.")
+    ttft_s: Spread | None = Field(None, description="Seconds to the first token, headline shape.")
+    ttfa_s: Spread | None = Field(None, description="Seconds to the first answer token.")
+    load_s: Spread | None = Field(
+        None, description="Seconds to load the model; null: not measured."
+    )
+    generation_half_width: float | None = Field(
+        None, ge=0, description="Half-width of the 95 % interval by the mean; null below n = 2."
+    )
+    ttft_half_width: float | None = Field(None, ge=0, description="The same for TTFT.")
+    findings: tuple[Text, ...] = Field(
+        (), max_length=50, description="Codes of what limits trust: too_short_to_rate, warm, ..."
+    )
+    shapes: tuple[ShapeSpeed, ...] = ()
+
+
+class Aggregates(Record):
+    """The five aggregates, 0 to 100, each with its interval. Null: cannot be told, never 0."""
+
+    overall_score: Score | None = None
+    overall_score_interval: Interval | None = None
+    quality_score: Score | None = None
+    quality_score_interval: Interval | None = None
+    speed_score: Score | None = None
+    speed_score_interval: Interval | None = None
+    reliability_score: Score | None = None
+    reliability_score_interval: Interval | None = None
+    value_score: Score | None = None
+    value_score_interval: Interval | None = None
+    answers_per_minute: float | None = Field(
+        None, ge=0, description="Correct answers by minutes of model and tool time."
+    )
+
+
+class SuiteResult(Record):
+    """One suite of the run. Counts are of scored trials, `task_count` of tasks."""
+
+    suite: Text
+    version: Text = Field(description="Version of the pack.")
+    pack_hash: TaggedHash = Field(description="Hash over prompts, settings, fixtures and keys.")
+    dimension: Literal["quality", "speed"]
+    score: Score | None = Field(None, description="100 x mean over tasks of passed / scored.")
+    score_interval: Interval | None = None
+    diagnostic_score: Score | None = Field(None, description="The same with partial credit.")
+    score_of_finished: Score | None = Field(None, description="The same without truncated trials.")
+    pass_cubed: Score | None = Field(None, description="100 x mean of C(c,3)/C(n,3); null below 3.")
+    task_count: Count
+    pass_count: Count
+    partial_count: Count
+    fail_count: Count
+    truncated_count: Count
+    error_count: Count = Field(description="harness_error and infrastructure_error.")
+    median_latency_s: Seconds | None = None
+
+
+class Artifact(Record):
+    """Something a trial left behind, beside its output."""
+
+    path: Text
+    sha256: TaggedHash
+    size_bytes: Count
+    text: str | None = None
+
+
+class RequestRecord(Record):
+    """One request between harness and model server, as the recorder saw it."""
+
+    sent_s: Seconds = Field(description="Seconds after the trial began.")
+    latency_s: Seconds
+    status: int | None = Field(None, description="HTTP status; null: no answer.")
+    retry: Count = Field(0, description="0 for a first try, then 1, 2, ...")
+    finish_reason: FinishReason | None = None
+    tokens: TokenCounts = TokenCounts()
+    error: str | None = None
+
+
+class Trial(Record):
+    """One task run once. Time marks are seconds after the (first) request was sent."""
+
+    suite: Text
+    task_id: Text
+    prompt_hash: TaggedHash = Field(description="Hash of the messages, without a speed nonce.")
+    difficulty: Difficulty | None = Field(None, description="Null in the speed suite.")
+    capability_tags: tuple[Text, ...] = Field((), max_length=30)
+    trial: int = Field(ge=0, description="1, 2, ...; 0 for a warm-up.")
+    seed: Count | None = None
+    is_warmup: bool = Field(False, description="Warm-ups are kept and never scored.")
+    verifier_type: VerifierType | None = Field(None, description="Null in the speed suite.")
+    outcome: Outcome | None = Field(
+        None, description="Null where nothing is judged: a measured speed trial."
+    )
+    score: float | None = Field(None, ge=0, le=1, description="Diagnostic credit, 0 to 1.")
+    reason: Text | None = Field(None, description="Machine-readable; null for a pass.")
+    message: str | None = Field(None, max_length=4000, description="The reason as a sentence.")
+    answer: str | None = Field(None, description="What the answer convention read; null: nothing.")
+    latency_s: Seconds | None = Field(None, description="Model and tool time of the trial.")
+    t_first_byte_s: Seconds | None = None
+    t_first_thinking_s: Seconds | None = None
+    t_first_answer_s: Seconds | None = None
+    t_last_s: Seconds | None = None
+    tokens: TokenCounts = TokenCounts()
+    engine_timings: EngineTimings | None = None
+    stream: StreamFacts | None = None
+    finish_reason: FinishReason | None = None
+    turns: Count = Field(0, description="Model replies in the trial.")
+    tool_calls: tuple[ToolCall, ...] = Field((), max_length=1000)
+    retries: Count = 0
+    output: str | None = Field(None, description="Full final text; null: there was none.")
+    thinking: str | None = Field(None, description="Thinking delivered apart from the text.")
+    artifacts: tuple[Artifact, ...] = Field((), max_length=1000)
+    transcript: tuple[dict[str, Any], ...] | None = None
+    requests: tuple[RequestRecord, ...] | None = None
+
+
+class RunHeader(Record):
+    """Everything of a run but its trials."""
+
+    schema_version: int = Field(description="Version of this schema.")
+    run_id: Annotated[str, Field(pattern=r"^\d{8}T\d{6}Z-[a-z2-7]{10}$")] = Field(
+        description="The client's name for the run; never a key."
+    )
+    run_index: Count = Field(
+        description="Runs of this configuration that this installation completed before."
+    )
+    status: RunStatus
+    benchmark_version: Text = Field(description="Version of BenchLoop.")
+    scoring_version: Text = Field(description="Version of the formulas and constants.")
+    profile: Profile
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
+    total_runtime_s: Seconds
+    fingerprint: TaggedHash = Field(description="Identity of what was measured (fingerprint.py).")
+    subject: Subject
+    machine: Machine
+    settings: Settings
+    software: Software
+    sandbox: dict[str, Any] | None = Field(None, description="Null: no suite needed a sandbox.")
+    power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
+    signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
+    speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
+    aggregates: Aggregates
+    suites: tuple[SuiteResult, ...] = Field(max_length=100)
+
+    @field_validator("schema_version")
+    @classmethod
+    def _known_version(cls, value: int) -> int:
+        if value != SCHEMA_VERSION:
+            raise ValueError(f"this version reads schema_version {SCHEMA_VERSION}, not {value}")
+        return value
+
+
+class RunResult(RunHeader):
+    """The normalized result file."""
+
+    trials: tuple[Trial, ...] = Field(max_length=100_000)

@@ -1,0 +1,97 @@
+"""Result files on disk: the one place where a run result becomes bytes and comes back."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bench_loop.errors import ResultError
+from bench_loop.result.records import SCHEMA_VERSION, RunResult
+
+LATEST = "latest.json"
+
+
+def new_run_id(now: datetime | None = None) -> str:
+    """`YYYYMMDDTHHMMSSZ-` and 10 random base32 characters; unique without any coordination."""
+    moment = (now or datetime.now(UTC)).astimezone(UTC)
+    tail = base64.b32encode(secrets.token_bytes(7)).decode().lower()[:10]
+    return f"{moment:%Y%m%dT%H%M%SZ}-{tail}"
+
+
+def to_bytes(result: RunResult) -> bytes:
+    """The result file's exact bytes: indented UTF-8 JSON with a closing line break."""
+    return (result.model_dump_json(indent=1) + "\n").encode()
+
+
+def from_bytes(data: bytes, name: str) -> RunResult:
+    """Read a result file; `name` is used in messages. Raises ResultError with the field."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ResultError(name, None, f"not JSON: {error}") from error
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if type(version) is int and version > SCHEMA_VERSION:
+        raise ResultError(
+            name,
+            "schema_version",
+            f"version {version} is newer than this BenchLoop, which reads up to {SCHEMA_VERSION}",
+            remedy="Update BenchLoop: pip install -U bench-loop",
+        )
+    try:
+        return RunResult.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ResultError(name, field_path(first["loc"]), first["msg"]) from error
+
+
+def field_path(location: tuple[Any, ...]) -> str:
+    """A pydantic error location as a path: `trials[3].tokens.prompt`."""
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path
+
+
+def load(file: Path) -> RunResult:
+    """Read a result file. Raises ResultError when it is missing or wrong."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ResultError(str(file), None, error.strerror or str(error)) from error
+    return from_bytes(data, str(file))
+
+
+def save(result: RunResult, folder: Path) -> Path:
+    """Write `<run_id>.json` and `latest.json` whole or not at all, and give the first's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = to_bytes(result)
+    file = folder / f"{result.run_id}.json"
+    _replace(file, data)
+    _replace(folder / LATEST, data)
+    return file
+
+
+def result_files(folder: Path) -> list[Path]:
+    """The result files in `folder`, oldest first, without `latest.json`."""
+    return sorted(file for file in folder.glob("*.json") if file.name != LATEST)
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Put `data` at `file` in one step, so that no reader ever sees half of it."""
+    scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        with scratch.open("xb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(file)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise ResultError(str(file), None, f"cannot be written: {error.strerror}") from error

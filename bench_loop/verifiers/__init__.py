@@ -1,0 +1,1 @@
+"""The rules that judge, one file each."""
