@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from rich.console import Console
+from rich.text import Text
 from rich.theme import Theme
 
 MAX_WIDTH = 88
@@ -108,8 +109,16 @@ ASCII = Signs(
     zero="|",
 )
 
-_PLAIN = str.maketrans(
-    {"–": "-", "−": "-", "±": "+-", "×": "x", "·": ".", "…": "...", "\u202f": " ", "\u00a0": " "}
+_ASCII_WORDING = str.maketrans(
+    {
+        "–": "-",
+        "−": "-",
+        "±": "+-",
+        "×": "x",
+        "…": "...",
+        "\N{NARROW NO-BREAK SPACE}": " ",
+        "\N{NO-BREAK SPACE}": " ",
+    }
 )
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 _JOINERS = "\u200c\u200d"
@@ -150,9 +159,20 @@ def clean(text: str) -> str:
     return "".join(map(_visible, _BREAKS.sub(" ", text)))
 
 
-def plain(text: str, signs: Signs) -> str:
-    """Our own wording with its dashes and signs in ASCII where `signs` are."""
-    return text.translate(_PLAIN) if signs.is_ascii else text
+def in_signs(line: Text, signs: Signs) -> Text:
+    """`line` with the dashes and signs of our own wording in ASCII where `signs` are."""
+    if not signs.is_ascii or line.plain.isascii():
+        return line
+    ends = {end for span in line.spans for end in (span.start, span.end)}
+    return Text().join(_in_ascii(piece) for piece in line.divide(sorted(ends)))
+
+
+def _in_ascii(piece: Text) -> Text:
+    """A piece of text of one style, in ASCII."""
+    plain = Text(piece.plain.translate(_ASCII_WORDING), style=piece.style)
+    for span in piece.spans:
+        plain.stylize(span.style)
+    return plain
 
 
 def _visible(character: str) -> str:

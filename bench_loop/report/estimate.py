@@ -16,9 +16,10 @@ def time_left(
     """Seconds left, low and high, or None before there is evidence.
 
     `finished` holds the seconds of each finished trial by suite, `to_come` the number of trials
-    still to come by suite. The range is two standard deviations of the sum to come. A suite with
-    enough trials of its own is judged by them; any other suite may on average be as slow or as
-    quick as any single trial seen so far. No trial is expected to beat the quickest one seen.
+    still to come by suite. The range is the expected sum and its standard deviation, taken twice
+    and more often the fewer trials stand behind it. A suite with enough trials of its own is judged
+    by them; any other suite may on average be as slow or as quick as any single trial seen so far.
+    No trial is expected to take less than half of the quickest one seen.
     """
     seen = [seconds for suite in finished.values() for seconds in suite]
     if len(seen) < EVIDENCE:
@@ -31,6 +32,6 @@ def time_left(
         doubt_of_mean = variance(sample) / len(sample) if has_evidence else variance(sample)
         expected += count * fmean(sample)
         spread += count * variance(sample) + count**2 * doubt_of_mean
-    margin = 2 * math.sqrt(spread)
-    floor = sum(to_come.values()) * min(seen)
+    margin = (2 + 6 / len(seen)) * math.sqrt(spread)
+    floor = sum(to_come.values()) * min(seen) / 2
     return max(expected - margin, floor), expected + margin

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from rich.text import Text
 
@@ -11,6 +13,12 @@ from bench_loop.contracts.verifier import Outcome
 
 LABEL = 16
 """Columns of the name at the left of a line, as long as the longest suite name and a gap."""
+
+PLOT = 41
+"""Columns of a plot from 0 to 100: one column is 2.5 points."""
+
+Cell = tuple[str, str]
+"""A character and its style."""
 
 
 def outcome_word(outcome: Outcome | None) -> str:
@@ -34,13 +42,13 @@ def signal_path(nodes: Sequence[str], signs: Signs) -> Text:
     return path
 
 
-def cell(outcome: Outcome | None, signs: Signs) -> tuple[str, str]:
+def cell(outcome: Outcome | None, signs: Signs) -> Cell:
     """One cell of a tape, sign and style: what passed is dim, all else is bright."""
     quiet = outcome in (None, "pass")
     return sign(outcome, signs), "pass.cell" if quiet else str(outcome)
 
 
-def tape_lines(name: str, cells: Sequence[tuple[str, str]], count: str, columns: int) -> list[Text]:
+def tape_lines(name: str, cells: Sequence[Cell], count: str, columns: int) -> list[Text]:
     """A suite as a tape of cells with its count, on as many lines as the cells need.
 
     On a narrow terminal the cells go and the count stays.
@@ -52,26 +60,22 @@ def tape_lines(name: str, cells: Sequence[tuple[str, str]], count: str, columns:
     rows = [cells[start : start + room] for start in range(0, len(cells), room)]
     lines = []
     for number, row in enumerate(rows):
-        line = label if number == 0 else Text(" " * LABEL)
-        for sign, style in row:
-            line.append(sign, style=style)
-        lines.append(line)
+        head = label if number == 0 else Text(" " * LABEL)
+        lines.append(head.append_text(_joined(row)))
     lines[-1].append("  " + count, style="figure")
     return lines
 
 
 def sign(outcome: Outcome | None, signs: Signs) -> str:
+    """The character of an outcome; what was only measured looks like what passed."""
     return signs.outcomes[outcome or "pass"]
 
 
 def cut(line: Text, columns: int) -> Text:
+    """`line` in at most `columns` columns, with an ellipsis where it was longer."""
     line = line.copy()
     line.truncate(columns, overflow="ellipsis")
     return line
-
-
-PLOT = 41
-"""Columns of a plot from 0 to 100: one column is 2.5 points."""
 
 
 def axis(indent: int) -> Text:
@@ -92,7 +96,13 @@ def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> T
     cells += [(signs.empty, "basis")] * (PLOT - len(cells))
     cells[low], cells[high] = (signs.low, ""), (signs.high, "")
     cells[at] = (signs.value, "figure")
-    return Text.assemble(*cells)
+    return _joined(cells)
+
+
+def _joined(cells: Sequence[Cell]) -> Text:
+    """Cells side by side, each run of one style as one piece."""
+    runs = groupby(cells, key=itemgetter(1))
+    return Text.assemble(*(("".join(sign for sign, _ in run), style) for style, run in runs))
 
 
 def _column(score: float) -> int:

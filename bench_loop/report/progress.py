@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,57 +14,74 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from bench_loop.console import clean, signs, width
+from bench_loop.console import clean, in_signs, signs, width
 from bench_loop.contracts.verifier import Outcome
+from bench_loop.engine.events import (
+    Event,
+    RunFinished,
+    RunStarted,
+    SpeedPlanned,
+    TrialFinished,
+    TrialStarted,
+)
 from bench_loop.report import figures
 from bench_loop.report.estimate import time_left
-from bench_loop.report.marks import LABEL, cell, cut, outcome_word, sign, signal_path, tape_lines
+from bench_loop.report.marks import (
+    LABEL,
+    cell,
+    cut,
+    outcome_word,
+    sign,
+    signal_path,
+    tape_lines,
+)
+from bench_loop.result.records import Trial
 
+SPEED = "speed"
 REFRESH_S = 0.25
 
 
 class RunProgress:
-    """Shows a run while it goes on: a live display on a terminal, plain lines elsewhere.
+    """Shows a run while it goes on. A context manager, and the listener of the run's events.
 
-    Use it as a context manager. `start`, then for each suite `suite`, then for each trial `task`
-    and `outcome`; a trial of the speed suite begins with `speed` in place of `task`. From `speed`
-    to its `outcome` nothing is drawn and no thread does any work, so that the display never sits
-    inside a timed window. On a pipe one line is written for each finished trial.
+    On a terminal it is one display that is drawn when something happens and four times a second;
+    from the start of a timed trial to its end nothing is drawn. On a pipe one line is written for
+    each finished trial. `planned` holds the number of quality trials by suite in the order of
+    running and `nodes` the signal path; without them the display is only less complete.
+
+    `file` is where the result was written, once it is.
     """
 
-    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        console: Console,
+        *,
+        planned: Mapping[str, int] | None = None,
+        nodes: Sequence[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.file: Path | None = None
         self._console = console
         self._clock = clock
         self._signs = signs(console)
-        self._is_live = console.is_terminal and not console.is_dumb_terminal
-        self._live: Live | None = None
-        self._ticker: threading.Thread | None = None
-        self._ended = threading.Event()
-        self._is_timed = False
-        self._path: Text | None = None
-        self._note = ""
-        self._event: Text | None = None
-        self._total = 0
-        self._planned: dict[str, int] = {}
-        self._outcomes: dict[str, list[Outcome | None]] = {}
+        self._path = signal_path(nodes, self._signs) if nodes else None
+        self._planned = dict(planned or {})
+        self._outcomes: dict[str, list[Outcome | None]] = {name: [] for name in self._planned}
         self._seconds: dict[str, list[float]] = {}
-        self._suite = ""
-        self._task: tuple[int, int, str] | None = None
+        self._quality_total = self._total = sum(self._planned.values())
+        self._current: TrialStarted | None = None
+        self._note = ""
+        self._last_loss: Text | None = None
         self._rate: float | None = None
-        self._began = self._task_began = clock()
+        self._began = self._trial_began = clock()
+        self._screen = _Screen(console, self._frame) if _can_redraw(console) else None
+        self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
-        self._began = self._task_began = self._clock()
-        if self._is_live:
-            self._live = Live(
-                console=self._console,
-                auto_refresh=False,
-                transient=True,
-                get_renderable=self._frame,
-            )
-            self._live.start()
-            self._ticker = threading.Thread(target=self._tick, daemon=True)
-            self._ticker.start()
+        self._began = self._trial_began = self._clock()
+        self.note("Waiting for the model")
+        if self._screen:
+            self._screen.open()
         return self
 
     def __exit__(
@@ -73,178 +91,201 @@ class RunProgress:
         trace: TracebackType | None,
     ) -> None:
         """Take the display away; when the run was cut short, its last state stays to be read."""
-        self._ended.set()
-        if self._ticker:
-            self._ticker.join()
-        if self._live:
-            self._live.transient = kind is None
-            self._live.stop()
+        if self._screen:
+            self._screen.close(keep=kind is not None)
+        if kind is not None and self.file:
+            self._write(Text(f"Finished trials are kept in {clean(str(self.file))}"))
 
-    def start(
-        self,
-        total_tasks: int,
-        suites: Mapping[str, int] | None = None,
-        path: Sequence[str] = (),
-    ) -> None:
-        """The plan is known: trials in all, trials by suite in the order of running, and the
-        signal path as nodes from model to verifier."""
-        self._total = total_tasks
-        self._planned = dict(suites or {})
-        self._outcomes = {name: [] for name in self._planned}
-        self._path = signal_path(path, self._signs) if path else None
-        self._note = ""
-        if not self._is_live and self._path:
-            self._console.print(self._path, soft_wrap=True)
-        self._draw()
+    def __call__(self, event: Event) -> None:
+        """Take in one event of the run; returns at once."""
+        with self._lock:
+            match event:
+                case RunStarted():
+                    self._start(event)
+                case SpeedPlanned():
+                    self._plan_speed(event)
+                case TrialStarted():
+                    self._begin(event)
+                case TrialFinished():
+                    self._finish(event)
+                case RunFinished():
+                    self.file = event.file
 
     def note(self, sentence: str) -> None:
-        """What goes on outside of any task, like loading the model."""
-        self._note = clean(sentence)
-        if not self._is_live:
-            self._console.print(Text(self._note), soft_wrap=True)
+        """Say what goes on outside of any trial, like loading the model."""
+        with self._lock:
+            self._note = clean(sentence)
+            self._draw()
+
+    def _start(self, event: RunStarted) -> None:
+        self._quality_total = self._total = event.total
+        self._note = "Predicting how long speed will take"
+        if not self._screen:
+            self._write(self._path or Text(clean(event.model_id), style="figure"))
         self._draw()
 
-    def suite(self, name: str) -> None:
-        """The trials that follow belong to this suite."""
-        self._suite = name
-        self._outcomes.setdefault(name, [])
+    def _plan_speed(self, event: SpeedPlanned) -> None:
+        trials = event.total - self._quality_total
+        self._planned = {SPEED: trials, **self._planned}
+        self._outcomes = {SPEED: [], **self._outcomes}
+        self._total = event.total
+        if not self._screen:
+            expected = figures.duration(event.expected_s)
+            self._write(Text(f"speed plan {event.plan}: {trials} trials, about {expected}"))
         self._draw()
 
-    def task(self, n: int, m: int, task_id: str) -> None:
-        """Trial `n` of `m` begins."""
-        self._begin(n, m, task_id)
-        self._draw()
-
-    def speed(self, n: int, m: int, shape: str) -> None:
-        """A timed trial of the speed suite begins: one last drawing, then silence."""
-        self.suite("speed")
-        self._begin(n, m, shape)
-        self._draw()
-        self._is_timed = True
-
-    def rate(self, tok_s: float) -> None:
-        """Generation speed now, in tokens a second. Only stored: it is drawn with the rest."""
-        self._rate = tok_s
-
-    def outcome(
-        self,
-        outcome: Outcome | None,
-        *,
-        latency_s: float | None = None,
-        tok_s: float | None = None,
-        reason: str | None = None,
-        message: str | None = None,
-    ) -> None:
-        """The trial begun last is finished; `outcome` is None where nothing is judged."""
-        self._is_timed = False
-        now = self._clock()
-        spent_s = now - self._task_began if latency_s is None else latency_s
-        self._outcomes.setdefault(self._suite, []).append(outcome)
-        self._seconds.setdefault(self._suite, []).append(now - self._task_began)
-        self._rate = tok_s if tok_s is not None else self._rate
-        self._task_began = now
-        if not self._is_live:
-            self._write_line(outcome, spent_s, tok_s, reason)
-        elif outcome not in (None, "pass"):
-            self._event = self._event_line(outcome, reason, message)
-        self._draw()
-
-    def _begin(self, n: int, m: int, task_id: str) -> None:
-        self._task = (n, m, clean(task_id).removeprefix(f"{self._suite}."))
+    def _begin(self, event: TrialStarted) -> None:
+        self._current = event
+        self._outcomes.setdefault(event.suite, [])
         self._note = ""
-        self._task_began = self._clock()
+        self._trial_began = self._clock()
+        self._draw()
+        if self._screen:
+            self._screen.is_still = event.is_timed
 
-    def _tick(self) -> None:
-        while not self._ended.wait(REFRESH_S):
-            if not self._is_timed:
-                self._draw()
+    def _finish(self, event: TrialFinished) -> None:
+        now = self._clock()
+        trial = event.trial
+        self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
+        if trial.suite != SPEED:
+            self._seconds.setdefault(trial.suite, []).append(now - self._trial_began)
+        self._trial_began = now
+        self._rate = event.generation_tps or self._rate
+        if self._screen:
+            self._screen.is_still = False
+            if trial.outcome not in (None, "pass"):
+                self._last_loss = self._loss_line(trial)
+        else:
+            self._write(self._finished_line(event))
+        self._draw()
 
     def _draw(self) -> None:
-        if self._live and not self._is_timed:
-            self._live.refresh()
+        if self._screen:
+            self._screen.draw()
 
-    def _write_line(
-        self, outcome: Outcome | None, spent_s: float, tok_s: float | None, reason: str | None
-    ) -> None:
-        n, m, name = self._task or (0, 0, "")
-        line = Text(f"[{n:>{len(str(m))}}/{m}] {self._suite:<{LABEL - 2}} ")
-        line.append(f"{outcome_word(outcome):<9}", style=outcome or "")
-        parts = [name, f"{figures.seconds(spent_s)} s"]
-        if tok_s is not None:
-            parts.append(f"{figures.significant(tok_s, 2)} tok/s")
-        if reason:
-            parts.append(clean(reason))
-        line.append(f" {'  '.join(parts)}")
+    def _write(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True)
 
-    def _event_line(self, outcome: Outcome | None, reason: str | None, message: str | None) -> Text:
-        name = self._task[2] if self._task else ""
-        why = clean(message or reason or "")
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(f"{sign(outcome, self._signs)} {outcome_word(outcome)}", style=outcome or "")
-        line.append(f"  {name}")
-        if why:
-            line.append(f": {why}", style="basis")
-        return line
+    def _finished_line(self, event: TrialFinished) -> Text:
+        trial, total = event.trial, max(self._total, event.number)
+        line = Text(f"[{event.number:>{len(str(total))}}/{total}] {clean(trial.suite):<{LABEL}}")
+        line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
+        parts = [_short(trial)]
+        if trial.latency_s is not None:
+            parts.append(f"{figures.seconds(trial.latency_s)} s")
+        if event.generation_tps is not None:
+            parts.append(f"{figures.significant(event.generation_tps, 2)} tok/s")
+        if trial.reason:
+            parts.append(clean(trial.reason))
+        return line.append(" " + "  ".join(parts))
+
+    def _loss_line(self, trial: Trial) -> Text:
+        line = Text()
+        line.append(f"{sign(trial.outcome, self._signs)} ", style=trial.outcome or "")
+        line.append(outcome_word(trial.outcome), style=trial.outcome or "")
+        line.append(f"  {_short(trial)}")
+        why = trial.message or trial.reason
+        return line.append(f": {clean(why)}", style="basis") if why else line
 
     def _frame(self) -> Group:
-        lines: list[Text] = [Text("")]
+        """The whole display as it is now."""
+        lines = [Text()]
         if self._path:
-            lines += [self._path, Text("")]
+            lines += [self._path, Text()]
         lines += [line for name in self._outcomes for line in self._suite_lines(name)]
-        lines += [Text(""), self._now_line(), self._time_line()]
-        if self._event:
-            lines.append(self._event)
-        return Group(*(cut(line, width(self._console)) for line in lines))
+        lines += [Text(), self._now_line(), self._time_line()]
+        if self._last_loss:
+            lines.append(self._last_loss)
+        columns = width(self._console)
+        return Group(*(cut(in_signs(line, self._signs), columns) for line in lines))
 
     def _suite_lines(self, name: str) -> list[Text]:
         done = self._outcomes[name]
+        is_current = self._current is not None and self._current.suite == name
         planned = max(self._planned.get(name, 0), len(done))
-        if not done and name != self._suite:
-            count = "waits"
-        elif name == "speed":
-            count = f"{len(done)} of {planned}" if planned else f"{len(done)} done"
-        else:
-            count = f"{Counter(done)['pass']} of {len(done)}"
-        is_current = name == self._suite and self._task is not None and len(done) < planned
         cells = [cell(outcome, self._signs) for outcome in done]
-        cells += [(self._signs.current, "figure")] * is_current
+        if is_current and len(done) < planned:
+            cells.append((self._signs.current, "figure"))
         cells += [(self._signs.to_come, "basis")] * (planned - len(cells))
+        if not done and not is_current:
+            count = "waits"
+        else:
+            good = len(done) if name == SPEED else Counter(done)["pass"]
+            count = f"{good} of {planned if name == SPEED else len(done)}"
         return tape_lines(name, cells, count, width(self._console))
 
     def _now_line(self) -> Text:
-        if self._note or not self._task:
+        if self._note or not self._current:
             return Text(self._note, style="basis")
-        n, m, name = self._task
-        line = Text(f"{n} of {m}", style="figure")
-        line.append(f"   {self._suite}  ", style="none")
-        line.append(name, style="basis")
-        return line
+        current = self._current
+        line = Text()
+        line.append(f"{current.number} of {max(self._total, current.number)}", style="figure")
+        line.append(f"   {clean(current.suite)}")
+        return line.append(f"  {_name(current.suite, current.task_id)}", style="basis")
 
     def _time_line(self) -> Text:
-        elapsed = figures.duration(self._clock() - self._began)
-        left = self._time_left()
         line = Text()
+        left = self._time_left()
         if left:
-            line.append(f"{left} left", style="figure")
-            line.append("   ")
-        line.append(f"{elapsed} so far", style="basis")
+            line.append(f"{left} left", style="figure").append("   ")
+        line.append(f"{figures.duration(self._clock() - self._began)} so far", style="basis")
         if self._rate is not None:
-            line.append("   ")
-            line.append(figures.significant(self._rate), style="figure")
+            line.append("   ").append(figures.significant(self._rate), style="figure")
             line.append(" tok/s", style="basis")
         return line
 
     def _time_left(self) -> str | None:
-        to_come = {
-            name: planned - len(self._outcomes.get(name, ()))
-            for name, planned in self._planned.items()
-            if planned > len(self._outcomes.get(name, ()))
-        }
-        if not to_come:
-            return None
-        found = time_left(self._seconds, to_come)
+        """The range of time left in words; None before there is evidence, or a plan."""
+        to_come = {name: self._planned[name] - len(self._outcomes[name]) for name in self._planned}
+        to_come = {name: count for name, count in to_come.items() if count > 0}
+        found = time_left(self._seconds, to_come) if to_come else None
         if found is None:
             return None
-        spent = self._clock() - self._task_began
+        spent = self._clock() - self._trial_began
         return figures.time_left(max(found[0] - spent, 0), max(found[1] - spent, 0))
+
+
+class _Screen:
+    """A display that is drawn on demand and by a slow clock, and that can be held still.
+
+    What `frame` reads is changed only under `lock`, and it is drawn only under `lock`.
+    """
+
+    def __init__(self, console: Console, frame: Callable[[], Group]) -> None:
+        self.is_still = False
+        self.lock = threading.RLock()
+        self._live = Live(console=console, auto_refresh=False, transient=True, get_renderable=frame)
+        self._closed = threading.Event()
+        self._clock = threading.Thread(target=self._tick, daemon=True)
+
+    def open(self) -> None:
+        self._live.start(refresh=True)
+        self._clock.start()
+
+    def draw(self) -> None:
+        with self.lock:
+            if self._live.is_started and not self.is_still:
+                self._live.refresh()
+
+    def close(self, *, keep: bool) -> None:
+        self._closed.set()
+        self._clock.join()
+        self._live.transient = not keep
+        self._live.stop()
+
+    def _tick(self) -> None:
+        while not self._closed.wait(REFRESH_S):
+            self.draw()
+
+
+def _can_redraw(console: Console) -> bool:
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+def _short(trial: Trial) -> str:
+    return _name(trial.suite, trial.task_id)
+
+
+def _name(suite: str, task_id: str) -> str:
+    """A task's name beside its suite's: without the suite's."""
+    return clean(task_id).removeprefix(f"{clean(suite)}.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, plain, signs, width
+from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures
 from bench_loop.report.marks import (
     LABEL,
@@ -46,7 +46,7 @@ def print_run(result: RunResult, console: Console, file: Path | None = None) -> 
     for section in sections:
         lines = list(section)
         for line in lines:
-            console.print(_in_ascii(line, marks), no_wrap=True, crop=False, overflow="ignore")
+            console.print(in_signs(line, marks), no_wrap=True, crop=False, overflow="ignore")
         if lines:
             console.print()
 
@@ -255,10 +255,3 @@ def _failures(result: RunResult, marks: Signs, columns: int) -> Iterator[Text]:
 def _where(file: Path | None) -> Iterator[Text]:
     if file:
         yield Text(f"{'saved':<{LABEL}}{clean(str(file))}")
-
-
-def _in_ascii(line: Text, marks: Signs) -> Text:
-    if marks.is_ascii:
-        line = line.copy()
-        line.plain = plain(line.plain, marks)
-    return line

@@ -44,8 +44,8 @@ REASONS = {
 TASKS = ("rain-tank-overflow", "two-trains", "nested-enum", "bulk-discount", "night-shift")
 
 
-def make_trial(suite: str, number: int, outcome: str, **changes: Any) -> Trial:
-    reason, message = REASONS.get(outcome, (None, None))
+def make_trial(suite: str, number: int, outcome: str | None, **changes: Any) -> Trial:
+    reason, message = REASONS.get(outcome or "pass", (None, None))
     fields: dict[str, Any] = {
         "suite": suite,
         "task_id": f"{suite}.{TASKS[number % len(TASKS)]}-{number + 1}",
