@@ -21,9 +21,9 @@ def tagged_hash(value: Any) -> str:
 def fingerprint(result: RunResult) -> str:
     """Identity of a run: what was measured and what came out, trial by trial with its timings.
 
-    Ids, the machine's id, the order of the trials, wall times, labels, notes, signature and everything that can be computed
-    from the trials are left out, so that the same trials under another name are the same run. Raises ResultError for a number that
-    JSON cannot carry exactly.
+    Ids, the machine's id, the order of the trials, wall times, labels, notes, signature and
+    everything that can be computed from the trials are left out, so that the same trials under
+    another name are the same run. Raises ResultError for a number that JSON cannot carry exactly.
     """
     trials = [trial.model_dump(mode="json") for trial in result.trials]
     try:
