@@ -50,16 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--group", choices=GROUPS, help="run one group of tests (tests/groups.py)")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the wanted group, or all groups in their order."""
     wanted = config.getoption("--group")
-    if wanted is None:
-        return
-    chosen = [item for item in items if group_of_item(item) == wanted]
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
+    groups = {item: _group_of_item(item) for item in items}
+    if wanted:
+        config.hook.pytest_deselected(items=[item for item in items if groups[item] != wanted])
+        items[:] = [item for item in items if groups[item] == wanted]
+    items.sort(key=lambda item: GROUPS.index(groups[item]))
 
 
-def group_of_item(item: pytest.Item) -> str:
-    """The group that a collected test belongs to."""
+def _group_of_item(item: pytest.Item) -> str:
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     return group_of(folder, {mark.name for mark in item.iter_markers()})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-GROUPS = ("unit", "engine", "site", "browser", "wheel")
+# Browser tests come last: Playwright leaves an event loop running in its thread, and with that
+# neither asyncio.run() nor Django's ORM can be called any more.
+GROUPS = ("unit", "engine", "site", "wheel", "browser")
 
 
 def group_of(folder: str, marks: Collection[str]) -> str:
