@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation; with `--check` only says whether they are current.
+"""Writes the generated parts of the documentation; `--check` only says whether they are current.
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->` in README.md.
 `docs/result-file.md` is generated as a whole.

@@ -1,7 +1,7 @@
 """Writes `requirements/ci.txt`: every package of the `dev` extra with version and hashes.
 
-Resolved for Python 3.11 on Linux x86_64 against the public index alone: a folder of wheels that this
-machine may know of could hold other files under the same names. The lock names no address.
+Resolved for Python 3.11 on Linux x86_64 against the public index alone: a folder of wheels that
+this machine may know of could hold other files under the same names. The lock names no address.
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ PINS = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, flags=re.MULTILINE))
 
 def requirements() -> list[Requirement]:
     """Everything that the project or one of its extras asks for, itself apart."""
-    lines = [*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), [])]
-    return [found for line in lines if (found := Requirement(line)).name != PROJECT["name"]]
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    found = [Requirement(line) for lines in lists for line in lines]
+    return [requirement for requirement in found if requirement.name != PROJECT["name"]]
 
 
 @pytest.mark.parametrize("requirement", requirements(), ids=str)
