@@ -11,6 +11,7 @@ from pathlib import Path
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import Provider
+from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
 from bench_loop.engine.events import (
     Listener,
@@ -184,7 +185,7 @@ class Run:
                     settings = replace(
                         self._settings(FIRST_SEED + number),
                         max_tokens=budget,
-                        wall_limit_s=wall_limit_s(self._rates, self._plan.context_window, budget),
+                        wall_limit_s=wall_limit_s(self._rates, _prompt_tokens(task), budget),
                     )
                     self._keep(
                         run_trial(
@@ -253,3 +254,8 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def _prompt_tokens(task: BenchmarkTask) -> int:
+    """A generous guess at a task's prompt tokens: one for every two characters."""
+    return sum(len(message.content) for message in task.messages) // 2
