@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from bench_loop.errors import UsageError
 
-
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound
 
 

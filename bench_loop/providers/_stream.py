@@ -125,8 +125,15 @@ class _Call:
     id: str | None = None
     name: str = ""
     arguments: str = ""
+    parts: int = 0
+
+    @property
+    def came_whole(self) -> bool:
+        """Whether one event brought all of it, so that nobody saw when its first token was."""
+        return self.parts == 1 and bool(self.arguments)
 
     def add(self, part: CallPart) -> None:
+        self.parts += 1
         self.id = self.id or part.id
         if part.name and part.name != self.name:
             self.name += part.name
@@ -162,6 +169,7 @@ class _Sum:
     first_event_tokens: int = 1
     first_thinking_s: float | None = None
     first_answer_s: float | None = None
+    is_first_answer_a_call: bool = False
     last_s: float | None = None
 
     @property
@@ -201,6 +209,13 @@ class _Sum:
             self.first_thinking_s = at_s
         if (delta.text or delta.calls) and self.first_answer_s is None:
             self.first_answer_s = at_s
+            self.is_first_answer_a_call = not delta.text
+
+    @property
+    def seen_first_answer_s(self) -> float | None:
+        """When the first token of the answer came; None where a tool call came in one piece."""
+        is_unseen = self.is_first_answer_a_call and self.calls[0].came_whole
+        return None if is_unseen else self.first_answer_s
 
     def reply(
         self, end_s: float, first_byte_s: float | None, max_tokens: int, *, is_cut: bool
@@ -215,7 +230,7 @@ class _Sum:
             latency_s=end_s,
             t_first_byte_s=first_byte_s,
             t_first_thinking_s=self.first_thinking_s,
-            t_first_answer_s=self.first_answer_s,
+            t_first_answer_s=self.seen_first_answer_s,
             t_last_s=self.last_s,
             tokens=self._tokens(),
             engine_timings=self.timings,
