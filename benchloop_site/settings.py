@@ -77,9 +77,7 @@ REDIS_URL = os.environ.get("REDIS_URL")
 SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
 DEBUG = False
 ALLOWED_HOSTS = _allowed_hosts(BENCHLOOP_ROLE)
-CSRF_TRUSTED_ORIGINS = (
-    [f"https://{host.removeprefix('.')}" for host in ALLOWED_HOSTS] if HTTPS else []
-)
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
 
 INSTALLED_APPS = [
     "runs",

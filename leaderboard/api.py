@@ -45,7 +45,7 @@ class EntryPages(PageNumberPagination):
 
 
 class LeaderboardView(APIView):
-    """`GET /api/v1/leaderboard/`: published entries, best first unless `ordering` says otherwise."""
+    """`GET /api/v1/leaderboard/`: published entries, best first or in the `ordering` given."""
 
     permission_classes = [AllowAny]
 
