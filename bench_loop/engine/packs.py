@@ -32,7 +32,7 @@ from bench_loop.errors import PackError
 from bench_loop.registry import pick
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.verifiers.expectation import field_path
-from bench_loop.verifiers.judging import judge, verifier_of
+from bench_loop.verifiers.judging import judge, task_prompt_hash, verifier_of
 
 MANIFEST = "pack.yaml"
 
