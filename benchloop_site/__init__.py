@@ -1,1 +1,1 @@
-
+"""The site: settings, addresses and servers; wiring only."""

@@ -1,1 +1,1 @@
-
+"""Leaderboard: what is shown?"""

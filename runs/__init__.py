@@ -1,1 +1,1 @@
-
+"""Runs: what happened?"""

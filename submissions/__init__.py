@@ -1,1 +1,1 @@
-
+"""Submissions: how does a stranger's run come to be shown?"""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from bench_loop.contracts.chat import ChatReply, Message, ToolCall
+from bench_loop.contracts.chat import ChatReply, FinishReason, Message, ToolCall
 from bench_loop.contracts.task import BenchmarkTask
 
 Chat = Callable[[Sequence[Message]], ChatReply]
@@ -34,6 +34,8 @@ class HarnessRunResult:
     """What a harness made of one task. Times are seconds; what was not measured is None."""
 
     final_text: str
+    thinking: str = ""
+    finish_reason: FinishReason = "stop"
     structured_output: Any = None
     tool_calls: tuple[ToolCall, ...] = ()
     files_changed: tuple[str, ...] = ()

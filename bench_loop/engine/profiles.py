@@ -1,4 +1,4 @@
-"""Profiles: named sets of suites (METHODOLOGY.md 9)."""
+"""Profiles: named sets of suites. Each pack's own file says which of its tasks belong to which."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ class ProfileRules:
 
     name: Profile
     purpose: str
-    speed_plan: SpeedPlan
-    """The smallest speed plan; a larger one is taken where the speed budget allows."""
+    speed_plans: tuple[SpeedPlan, ...]
+    """Largest first; the largest that fits the speed budget is taken, the last one in any case."""
     speed_budget_s: float
     answer_tokens_cap: int | None
+    """Upper bound of every task's answer budget; None: the task's own."""
     is_ranked: bool
 
+
+_LONG: tuple[SpeedPlan, ...] = ("nine", "five", "headline")
 
 PROFILES: dict[str, ProfileRules] = {
     rules.name: rules
     for rules in (
-        ProfileRules("smoke", "Does everything work? Never ranked.", "minimum", 90, 192, False),
-        ProfileRules("quick", "What most people run.", "headline", 720, None, True),
-        ProfileRules("core", "The ranked default.", "headline", 720, None, True),
-        ProfileRules("full", "The audit: core and everything beyond.", "headline", 720, None, True),
+        ProfileRules("smoke", "Does everything work? Never ranked.", ("minimum",), 90, 192, False),
+        ProfileRules("quick", "What most people run.", ("headline",), 720, None, True),
+        ProfileRules("core", "The ranked default.", _LONG, 720, None, True),
+        ProfileRules("full", "The audit: core and everything beyond.", _LONG, 720, None, True),
     )
 }
+
+CUSTOM = ProfileRules("custom", "Suites picked by name; not ranked.", _LONG, 720, None, False)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
+from bench_loop.errors import ResultError
+
 if TYPE_CHECKING:
     from bench_loop.result.records import RunResult
 
@@ -19,17 +21,22 @@ def tagged_hash(value: Any) -> str:
 def fingerprint(result: RunResult) -> str:
     """Identity of a run: what was measured and what came out, trial by trial with its timings.
 
-    Ids, the machine's id, wall times, labels, notes, signature and everything that can be computed
-    from the trials are left out, so that the same trials under another name are the same run.
+    Ids, the machine's id, the order of the trials, wall times, labels, notes, signature and
+    everything that can be computed from the trials are left out, so that the same trials under
+    another name are the same run. Raises ResultError for a number that JSON cannot carry exactly.
     """
-    return tagged_hash(
-        {
-            "subject": result.subject.model_dump(mode="json"),
-            "settings": result.settings.model_dump(mode="json"),
-            "suites": [
-                {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
-                for suite in sorted(result.suites, key=lambda suite: suite.suite)
-            ],
-            "trials": [trial.model_dump(mode="json") for trial in result.trials],
-        }
-    )
+    trials = [trial.model_dump(mode="json") for trial in result.trials]
+    try:
+        return tagged_hash(
+            {
+                "subject": result.subject.model_dump(mode="json"),
+                "settings": result.settings.model_dump(mode="json"),
+                "suites": [
+                    {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
+                    for suite in sorted(result.suites, key=lambda suite: suite.suite)
+                ],
+                "trials": sorted(trials, key=rfc8785.dumps),
+            }
+        )
+    except rfc8785.CanonicalizationError as error:
+        raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error

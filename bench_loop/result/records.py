@@ -291,6 +291,7 @@ class RunHeader(Record):
         description="Runs of this configuration that this installation completed before."
     )
     status: RunStatus
+    status_reason: Text | None = Field(None, description="Why not complete; null: complete.")
     benchmark_version: Text = Field(description="Version of BenchLoop.")
     scoring_version: Text = Field(description="Version of the formulas and constants.")
     profile: Profile

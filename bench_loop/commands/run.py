@@ -1,0 +1,230 @@
+"""`bench-loop run`: benchmark one model and write a result file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.config import bundled
+from bench_loop.registry import names
+
+if TYPE_CHECKING:
+    from bench_loop.contracts.harness import HarnessAdapter
+    from bench_loop.contracts.provider import Provider
+    from bench_loop.engine.events import Listener
+    from bench_loop.engine.plan import RunPlan
+    from bench_loop.result.records import RunResult
+
+PROVIDERS = ("ollama", "openai_compat", "embedded")
+PROFILES = ("smoke", "quick", "core", "full")
+DEFAULT_PROFILE = "quick"
+
+EXAMPLES = """
+\b
+Examples:
+  bench-loop run --model qwen3:8b --provider ollama
+  bench-loop run --model local --provider openai_compat --endpoint http://127.0.0.1:8080
+  bench-loop run --model smollm2-135m --provider embedded --profile smoke
+  bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--model", "model_id", required=True, help="The model, as the server names it.")
+@click.option(
+    "--provider",
+    type=click.Choice(PROVIDERS),
+    help="What serves the model; without it a running Ollama or llama.cpp server is looked for.",
+)
+@click.option("--endpoint", metavar="URL", help="Base URL of the server, without /v1 or /api.")
+@click.option(
+    "--harness",
+    type=click.Choice(names(bundled("harnesses"))),
+    default="raw",
+    show_default=True,
+    help="What stands between task and model.",
+)
+@click.option("--profile", type=click.Choice(PROFILES), help="Named set of suites. [quick]")
+@click.option("--suites", metavar="A,B", help="Suites by name, in place of a profile.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="Times that each quality task is run.",
+)
+@click.option(
+    "--context-window",
+    type=click.IntRange(512, 1_048_576),
+    default=8192,
+    show_default=True,
+    help="Window in tokens to ask of the server.",
+)
+@click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
+@click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
+@click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
+@click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the result file. [results/ in the data folder]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
+def command(
+    model_id: str,
+    provider: str | None,
+    endpoint: str | None,
+    harness: str,
+    profile: str | None,
+    suites: str | None,
+    trials: int,
+    context_window: int,
+    speed_budget: float | None,
+    label: str | None,
+    gpu: str | None,
+    gpu_memory_gb: float | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Benchmark one model and write a result file.
+
+    Speed and quality are measured on your own server; nothing leaves this machine.
+    """
+    from bench_loop.config import results_folder
+    from bench_loop.engine.plan import make_plan
+    from bench_loop.errors import UsageError
+
+    if profile and suites:
+        raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
+    picked = [name.strip() for name in suites.split(",")] if suites is not None else None
+    plan = make_plan(
+        profile=None if picked is not None else profile or DEFAULT_PROFILE,
+        suites=picked,
+        trials=trials,
+        context_window=context_window,
+    )
+    server = connect(provider, endpoint, model_id, context_window)
+    try:
+        result = benchmark(
+            plan,
+            server,
+            model_id,
+            load_harness(harness),
+            output or results_folder(),
+            label=label,
+            gpu=gpu,
+            gpu_memory_gb=gpu_memory_gb,
+            speed_budget_s=speed_budget,
+            is_quiet=as_json,
+        )
+    finally:
+        server.close()
+    if as_json:
+        from bench_loop.result.store import to_bytes
+
+        click.echo(to_bytes(result).decode(), nl=False)
+    if result.status != "complete":
+        from bench_loop.errors import ProviderError
+
+        raise ProviderError(
+            f"The run is incomplete: {result.status_reason}",
+            remedy="What was measured is kept; it is not ranked.",
+        )
+
+
+def connect(
+    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+) -> Provider:
+    """The provider that the options name, or a running server that is found.
+
+    Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
+    """
+    from bench_loop.config import api_key
+    from bench_loop.errors import ProviderError, UsageError
+    from bench_loop.providers import embedded, ollama, openai_compat
+
+    if provider == "embedded":
+        if endpoint:
+            raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
+        return embedded.start(
+            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+        )
+    if provider is None:
+        from bench_loop.providers import discover
+    if provider is None and endpoint is None:
+        found = discover.find_server()
+        if found is None:
+            raise ProviderError(
+                "No model server was found on this machine.",
+                remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
+            )
+        provider, endpoint = found
+    if provider is None:
+        provider = discover.identify(str(endpoint))
+    modules = {"ollama": ollama, "openai_compat": openai_compat}
+    connected: Provider = modules[provider].connect(endpoint, api_key(provider))
+    return connected
+
+
+def load_harness(name: str) -> HarnessAdapter:
+    """A fresh adapter of the harness `name`."""
+    from bench_loop.registry import load
+
+    adapter: HarnessAdapter = load("harness", bundled("harnesses"), name).Adapter()
+    return adapter
+
+
+def benchmark(
+    plan: RunPlan,
+    provider: Provider,
+    model_id: str,
+    harness: HarnessAdapter,
+    output: Path,
+    *,
+    label: str | None = None,
+    gpu: str | None = None,
+    gpu_memory_gb: float | None = None,
+    speed_budget_s: float | None = None,
+    is_quiet: bool = False,
+) -> RunResult:
+    """Run the plan with a live display and print the report; the result is in `output`."""
+    from bench_loop.engine.run import Run, Setup
+    from bench_loop.machine.detect import detect
+    from bench_loop.machine.record import machine_record
+
+    server = provider.server()
+    model = provider.model(model_id)
+    machine = machine_record(
+        detect(),
+        is_local=server.is_local,
+        label=label,
+        declared_gpu=gpu,
+        declared_gpu_memory_gb=gpu_memory_gb,
+    )
+    can_think = model.capabilities is not None and "thinking" in model.capabilities
+    setup = Setup(provider, harness, model_id, machine, thinking=False if can_think else None)
+
+    def go(listen: Listener) -> RunResult:
+        return Run(plan, setup, output, listen, speed_budget_s).go()
+
+    if is_quiet:
+        return go(lambda event: None)
+    from bench_loop.console import console
+    from bench_loop.report.progress import RunProgress
+    from bench_loop.report.terminal import print_run
+
+    screen = console()
+    planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+    nodes = (
+        " ".join(filter(None, (model_id, model.quantization))),
+        " ".join(filter(None, (server.engine, server.version))),
+        f"{harness.name} {harness.version}",
+        "verifier",
+    )
+    with RunProgress(screen, planned=planned, nodes=nodes) as progress:
+        result = go(progress)
+    print_run(result, screen, progress.file)
+    return result

@@ -1,0 +1,58 @@
+"""What a run tells while it goes on. A listener must return at once: it runs between requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_loop.result.records import RunResult, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The server answered and the plan stands. `total` counts trials, speed trials included."""
+
+    run_id: str
+    model_id: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedPlanned:
+    """The calibration request was measured and a speed plan chosen, which changes the total."""
+
+    plan: str
+    expected_s: float
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrialStarted:
+    """Trial number `number` of the run begins."""
+
+    number: int
+    suite: str
+    task_id: str
+    is_timed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFinished:
+    """A trial has its record. `generation_tps` is its decode speed, or None when not measurable."""
+
+    number: int
+    trial: Trial
+    generation_tps: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The result stands and is on disk at `file`."""
+
+    result: RunResult
+    file: Path
+
+
+Event = RunStarted | SpeedPlanned | TrialStarted | TrialFinished | RunFinished
+Listener = Callable[[Event], None]

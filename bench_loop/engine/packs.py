@@ -1,0 +1,253 @@
+"""Packs: the suites' tasks as YAML files, read strictly.
+
+`packs/<suite>/pack.yaml` describes a suite; every other YAML file beside it is one task and is
+named after the task's id (`reasonmath.rain-tank-overflow` is `rain-tank-overflow.yaml`).
+
+The pack hash covers everything that can change a prompt or a verdict: name, version, dimension,
+convention, settings, profiles, the speed texts and, of each task, its id, messages, verifier,
+expected block, expected turns and limits. It leaves out what cannot: titles, descriptions, notes,
+difficulty, tags, reference and example answers, comments and the layout of the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from bench_loop.config import bundled
+from bench_loop.contracts.chat import FinishReason, Sampling
+from bench_loop.contracts.harness import HarnessRunResult
+from bench_loop.contracts.record import Record
+from bench_loop.contracts.task import BenchmarkTask, Convention
+from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.engine.capabilities import CAPABILITIES
+from bench_loop.engine.strict_yaml import load_strict
+from bench_loop.errors import PackError
+from bench_loop.registry import pick
+from bench_loop.result.fingerprint import tagged_hash
+from bench_loop.verifiers.expectation import field_path
+from bench_loop.verifiers.judging import judge, verifier_of
+
+MANIFEST = "pack.yaml"
+
+Dimension = Literal["quality", "speed"]
+PackProfile = Literal["smoke", "quick", "core", "full"]
+"""The profiles to which a pack assigns tasks."""
+
+
+class PackSettings(Record):
+    """How the trials of a suite are run (METHODOLOGY.md 4)."""
+
+    trials: int = Field(1, ge=1, le=10, description="Trials of each task.")
+    sampling: Sampling = Sampling()
+
+
+class Manifest(Record):
+    """The content of `pack.yaml`."""
+
+    name: str = Field(pattern=r"^[a-z_]+$")
+    title: str = Field(min_length=1)
+    version: str = Field(pattern=r"^\d+\.\d+$")
+    dimension: Dimension
+    description: str = Field(min_length=1)
+    convention: Convention = "whole_reply"
+    profiles: dict[PackProfile, tuple[str, ...] | Literal["all"]]
+    settings: PackSettings = PackSettings()
+    texts: dict[str, str] = Field({}, description="Name to file: what speed prompts are cut from.")
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A suite as its files describe it."""
+
+    name: str
+    title: str
+    version: str
+    dimension: Dimension
+    description: str
+    convention: Convention
+    settings: PackSettings
+    pack_hash: str
+    tasks: tuple[BenchmarkTask, ...]
+    """In the order of their ids."""
+    profiles: Mapping[str, tuple[str, ...]]
+    """Task ids of each profile, in the order of `tasks`."""
+    texts: Mapping[str, str]
+    """For the speed suite: prose, code and log, from which prompts are cut."""
+
+    def output(
+        self, text: str, *, thinking: str = "", finish_reason: FinishReason = "stop"
+    ) -> Output:
+        """What a model wrote, as the verdicts of this suite read it."""
+        return Output(
+            text=text,
+            thinking=thinking,
+            finish_reason=finish_reason,
+            convention=self.convention,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PackSuite:
+    """The BenchmarkSuite of a pack."""
+
+    pack: Pack
+
+    @property
+    def name(self) -> str:
+        return self.pack.name
+
+    def tasks(self) -> list[BenchmarkTask]:
+        return list(self.pack.tasks)
+
+    def evaluate(self, run_result: HarnessRunResult, task: BenchmarkTask) -> TaskScore:
+        output = self.pack.output(
+            run_result.final_text,
+            thinking=run_result.thinking,
+            finish_reason=run_result.finish_reason,
+        )
+        return judge(output.model_copy(update={"tool_calls": run_result.tool_calls}), task)
+
+
+def pack_names(folder: Path | None = None) -> list[str]:
+    """The packs in `folder` (default: the ones that came with this installation), sorted."""
+    return sorted(file.parent.name for file in (folder or bundled("packs")).glob(f"*/{MANIFEST}"))
+
+
+@cache
+def load_pack(name: str, folder: Path | None = None) -> Pack:
+    """The pack `name` of `folder`. Raises UsageError for an unknown name, PackError for a bad file.
+
+    Read once per process.
+    """
+    folder = folder or bundled("packs")
+    pick("suite", name, pack_names(folder))
+    return read_pack(folder / name)
+
+
+def read_pack(folder: Path) -> Pack:
+    """The pack whose files are in `folder`. Raises PackError that names file, field and reason."""
+    file = f"{folder.name}/{MANIFEST}"
+    manifest = _record(Manifest, _load(folder / MANIFEST), file)
+    if manifest.name != folder.name:
+        raise PackError(file, "name", f"must be the folder's name, {folder.name!r}")
+    tasks = tuple(_read_task(path, manifest) for path in _task_files(folder))
+    if manifest.dimension == "quality" and not tasks:
+        raise PackError(file, None, "there is no task beside it")
+    ids = tuple(task.id for task in tasks)
+    profiles = {
+        profile: _profile_ids(file, profile, named, ids)
+        for profile, named in manifest.profiles.items()
+    }
+    texts = {name: _read_text(folder / text, file, name) for name, text in manifest.texts.items()}
+    return Pack(
+        name=manifest.name,
+        title=manifest.title,
+        version=manifest.version,
+        dimension=manifest.dimension,
+        description=manifest.description,
+        convention=manifest.convention,
+        settings=manifest.settings,
+        pack_hash=_pack_hash(manifest, tasks, profiles, texts),
+        tasks=tasks,
+        profiles=profiles,
+        texts=texts,
+    )
+
+
+def _task_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.yaml") if path.name != MANIFEST)
+
+
+def _read_task(path: Path, manifest: Manifest) -> BenchmarkTask:
+    """The task in the file `path`, its expected block checked by its verifier."""
+    file = f"{path.parent.name}/{path.name}"
+    raw = _load(path)
+    if "suite" in raw:
+        raise PackError(file, "suite", "is not given in the file; the folder says it")
+    if ("prompt" in raw) == ("messages" in raw):
+        raise PackError(file, "prompt", "give either prompt or messages")
+    if "prompt" in raw:
+        raw["messages"] = [{"role": "user", "content": raw.pop("prompt")}]
+    task = _record(BenchmarkTask, {**raw, "suite": manifest.name}, file)
+    if task.id != f"{manifest.name}.{path.stem}":
+        raise PackError(file, "id", f"must be '{manifest.name}.{path.stem}', as the file is named")
+    for tag in task.capability_tags:
+        if tag not in CAPABILITIES:
+            raise PackError(file, "capability_tags", f"{tag!r} is not a known capability")
+    verifier_of(task).check(task)
+    return task
+
+
+def _profile_ids(
+    file: str, profile: str, named: tuple[str, ...] | Literal["all"], ids: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The ids that a profile names, in the order of the tasks."""
+    if named == "all":
+        return ids
+    for task_id in named:
+        if task_id not in ids:
+            raise PackError(file, f"profiles.{profile}", f"there is no task {task_id!r}")
+        if named.count(task_id) > 1:
+            raise PackError(file, f"profiles.{profile}", f"{task_id!r} is named twice")
+    return tuple(task_id for task_id in ids if task_id in named)
+
+
+def _pack_hash(
+    manifest: Manifest,
+    tasks: tuple[BenchmarkTask, ...],
+    profiles: Mapping[str, tuple[str, ...]],
+    texts: Mapping[str, str],
+) -> str:
+    decisive = {"id", "messages", "verifier_type", "expected", "expected_turns", "limits"}
+    return tagged_hash(
+        {
+            "name": manifest.name,
+            "version": manifest.version,
+            "dimension": manifest.dimension,
+            "convention": manifest.convention,
+            "settings": manifest.settings.model_dump(mode="json"),
+            "profiles": {profile: list(ids) for profile, ids in profiles.items()},
+            "texts": dict(texts),
+            "tasks": [task.model_dump(mode="json", include=decisive) for task in tasks],
+        }
+    )
+
+
+Checked = TypeVar("Checked", bound=BaseModel)
+
+
+def _record(record: type[Checked], raw: Mapping[str, Any], file: str) -> Checked:
+    """`raw` as a strict record; JSON is the way in, so that a list may fill a tuple."""
+    try:
+        return record.model_validate_json(json.dumps(raw, allow_nan=False))
+    except ValidationError as error:
+        field, reason = field_path(error)
+        raise PackError(file, field or None, reason) from error
+    except ValueError as error:
+        raise PackError(file, None, f"holds a number that JSON does not know: {error}") from error
+
+
+def _load(path: Path) -> dict[str, Any]:
+    file = f"{path.parent.name}/{path.name}"
+    raw = load_strict(_read_text(path, file, None), file)
+    if not isinstance(raw, dict):
+        raise PackError(file, None, "must be a mapping of fields")
+    return raw
+
+
+def _read_text(path: Path, file: str, name: str | None) -> str:
+    """The file's text, line ends as `\\n`, so that a checkout's setting changes no hash."""
+    field = f"texts.{name}" if name else None
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PackError(file, field, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PackError(file, field, "is not UTF-8") from error

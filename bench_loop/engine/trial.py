@@ -1,0 +1,117 @@
+"""One task, once: the place where what happened becomes an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench_loop.contracts.chat import ChatReply, TokenCounts
+from bench_loop.contracts.harness import HarnessAdapter, HarnessRunResult
+from bench_loop.contracts.provider import Watch
+from bench_loop.contracts.task import BenchmarkSuite, BenchmarkTask
+from bench_loop.contracts.verifier import TaskScore
+from bench_loop.engine.recorder import Recorder, TrialLog, TrialSettings
+from bench_loop.errors import EngineRejectedError, HarnessError, ProviderError
+from bench_loop.result.records import Trial
+from bench_loop.scoring.rates import TRUST
+from bench_loop.verifiers.judging import task_prompt_hash
+
+
+def run_trial(
+    suite: BenchmarkSuite,
+    task: BenchmarkTask,
+    number: int,
+    harness: HarnessAdapter,
+    recorder: Recorder,
+    settings: TrialSettings,
+    watch: Watch | None = None,
+) -> Trial:
+    """Let `harness` do `task` and judge what came out. Errors become outcomes, none is raised."""
+    recorder.begin(settings, watch)
+    made: HarnessRunResult | None = None
+    try:
+        made = harness.run_task(task)
+        verdict = suite.evaluate(made, task)
+    except EngineRejectedError as error:
+        verdict = _no_answer("fail", error.reason, error.message)
+    except ProviderError as error:
+        verdict = _no_answer("infrastructure_error", "server_failed", error.message)
+    except HarnessError as error:
+        verdict = _no_answer("harness_error", "harness_failed", error.message)
+    return _record(task, number, settings.seed, recorder.log, made, verdict)
+
+
+def _no_answer(outcome: str, reason: str, message: str) -> TaskScore:
+    return TaskScore.model_validate(
+        {"outcome": outcome, "score": 0.0, "reason": reason, "message": message}
+    )
+
+
+def _record(
+    task: BenchmarkTask,
+    number: int,
+    seed: int,
+    log: TrialLog,
+    made: HarnessRunResult | None,
+    verdict: TaskScore,
+) -> Trial:
+    first = log.replies[0] if log.replies else None
+    last = log.replies[-1] if log.replies else None
+    return Trial(
+        suite=task.suite,
+        task_id=task.id,
+        prompt_hash=task_prompt_hash(task),
+        difficulty=task.difficulty,
+        capability_tags=task.capability_tags,
+        trial=number,
+        seed=seed,
+        verifier_type=task.verifier_type,
+        outcome=verdict.outcome,
+        score=verdict.score,
+        reason=verdict.reason,
+        message=verdict.message,
+        answer=verdict.answer,
+        latency_s=sum(reply.latency_s for reply in log.replies) if log.replies else None,
+        tokens=total_tokens(log.replies),
+        finish_reason=last.finish_reason if last else None,
+        turns=len(log.replies),
+        tool_calls=made.tool_calls if made else (),
+        retries=log.retries,
+        output=made.final_text if made else None,
+        thinking=made.thinking or None if made else None,
+        requests=tuple(log.requests),
+        **clock_fields(first),
+    )
+
+
+def clock_fields(reply: ChatReply | None) -> dict[str, object]:
+    """The fields of a Trial that come from the clocks of its first exchange."""
+    if reply is None:
+        return {}
+    return {
+        "t_first_byte_s": reply.t_first_byte_s,
+        "t_first_thinking_s": reply.t_first_thinking_s,
+        "t_first_answer_s": reply.t_first_answer_s,
+        "t_last_s": reply.t_last_s,
+        "engine_timings": reply.engine_timings,
+        "stream": reply.stream,
+    }
+
+
+def total_tokens(replies: Sequence[ChatReply]) -> TokenCounts:
+    """Tokens of all exchanges together; a count that one of them lacks is unknown for all."""
+    if not replies:
+        return TokenCounts()
+
+    def total(name: str) -> int | None:
+        counts = [getattr(reply.tokens, name) for reply in replies]
+        return None if None in counts else sum(counts)
+
+    bases = {reply.tokens.basis for reply in replies}
+    weakest = next((basis for basis in reversed(TRUST) if basis in bases), None)
+    return TokenCounts(
+        prompt=total("prompt"),
+        cached=total("cached"),
+        completion=total("completion"),
+        reasoning=total("reasoning"),
+        basis=None if None in bases else weakest,
+    )

@@ -1,0 +1,92 @@
+"""The static dashboard: one HTML file with all runs, which works from disk without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import bench_loop
+from bench_loop.config import bundled
+from bench_loop.report import figures, views
+from bench_loop.report.board import COLUMNS, Bounds, Standing, board
+from bench_loop.report.render import render
+from bench_loop.result.records import Aggregates, RunResult
+
+_FONT_URL = re.compile(r'url\("?(fonts/[\w.-]+\.woff2)"?\)')
+
+
+def dashboard(results: Sequence[RunResult]) -> str:
+    """One self-contained HTML page: a table of all runs, then each with every suite and trial.
+
+    Style, fonts and script are inside, nothing is loaded from anywhere, and the page's own policy
+    forbids any script but the one that came with it.
+    """
+    newest_first = sorted(results, key=lambda result: result.finished_at, reverse=True)
+    script = _asset("dashboard.js").read_text(encoding="utf-8")
+    return render(
+        "report/dashboard.html",
+        {
+            "board": board([standing(result) for result in newest_first]),
+            "columns": COLUMNS,
+            "runs": [views.run_view(result) for result in newest_first],
+            "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),
+            "profiles": sorted({result.profile for result in results}),
+            "latest": figures.moment(newest_first[0].finished_at) if newest_first else None,
+            "version": bench_loop.__version__,
+            "stylesheet": stylesheet(),
+            "script": script,
+            "script_hash": _policy_hash(script),
+        },
+    )
+
+
+def standing(result: RunResult) -> Standing:
+    """A run's place in the dashboard's table. Bands need a league, so there are none here."""
+    generation = views.generation_figure(result.speed)
+    ttft = views.ttft_figure(result.speed)
+    speed = result.speed
+    return Standing(
+        href=f"#{result.run_id}",
+        stack=views.stack_name(result.subject, result.machine),
+        profile=result.profile,
+        finished_at=result.finished_at,
+        scores=_scores(result.aggregates),
+        generation=(speed.generation_tps.median, generation)
+        if generation and speed and speed.generation_tps
+        else None,
+        ttft=(speed.ttft_s.median, ttft) if ttft and speed and speed.ttft_s else None,
+        answers_per_minute=result.aggregates.answers_per_minute,
+        not_ranked=views.not_ranked_reason(result),
+    )
+
+
+def _scores(scores: Aggregates) -> dict[str, tuple[float, Bounds]]:
+    pairs = {
+        "overall": (scores.overall_score, scores.overall_score_interval),
+        "quality": (scores.quality_score, scores.quality_score_interval),
+        "speed": (scores.speed_score, scores.speed_score_interval),
+        "reliability": (scores.reliability_score, scores.reliability_score_interval),
+        "value": (scores.value_score, scores.value_score_interval),
+    }
+    return {name: (value, bounds) for name, (value, bounds) in pairs.items() if value is not None}
+
+
+def stylesheet() -> str:
+    """The site's style sheet with its fonts inside."""
+    return _FONT_URL.sub(_inlined, _asset("theme.css").read_text(encoding="utf-8"))
+
+
+def _inlined(match: re.Match[str]) -> str:
+    data = base64.b64encode(_asset(match[1]).read_bytes()).decode()
+    return f"url(data:font/woff2;base64,{data})"
+
+
+def _policy_hash(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _asset(name: str) -> Path:
+    return bundled("benchloop_site") / "static" / "benchloop" / name

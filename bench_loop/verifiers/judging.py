@@ -1,0 +1,70 @@
+"""Judges one output: what every suite has in common first, then the task's own verifier.
+
+Pure; no output raises. In this order: cut (`truncated`), refused by the engine, empty, then the
+verifier.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import cast
+
+from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.verifier import Output, TaskScore, Verifier
+from bench_loop.errors import PackError
+from bench_loop.result.fingerprint import tagged_hash
+from bench_loop.verifiers.expectation import failed, task_file
+from bench_loop.verifiers.extraction import without_thinking
+
+_CALL_AS_TEXT = re.compile(
+    r"<tool_call>|<function=|<\|tool_call|\[TOOL_CALLS\]"
+    r"|\A(?:```\w*\s*)?\{\s*\"name\"\s*:\s*\"[^\"]{1,100}\"\s*,\s*\"(?:arguments|parameters)\"\s*:"
+)
+
+
+def verifier_of(task: BenchmarkTask) -> Verifier:
+    """The module `bench_loop/verifiers/<verifier_type>.py`. Raises PackError when there is none."""
+    name = f"bench_loop.verifiers.{task.verifier_type}"
+    try:
+        return cast(Verifier, importlib.import_module(name))
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        reason = f"there is no verifier {task.verifier_type!r} in this version"
+        raise PackError(task_file(task), "verifier_type", reason) from error
+
+
+def judge(output: Output, task: BenchmarkTask) -> TaskScore:
+    """The verdict on `output`. `answer` is None where the suite's convention could read none."""
+    final = without_thinking(output.text)
+    is_empty = not final.text.strip()
+    if cut := _cut(output, is_unclosed=final.is_unclosed, is_empty=is_empty):
+        return cut
+    if output.finish_reason == "error":
+        return failed("engine_rejected_output", "The engine broke off the reply with an error.")
+    if is_empty:
+        return failed("empty_answer", "The reply holds no answer.")
+    verdict = verifier_of(task).judge(output.model_copy(update={"text": final.text}), task)
+    if verdict.outcome == "fail" and _CALL_AS_TEXT.search(final.text.lstrip()):
+        return failed("tool_call_as_text", "The reply is a tool call written as text.")
+    return verdict
+
+
+def _cut(output: Output, *, is_unclosed: bool, is_empty: bool) -> TaskScore | None:
+    """`truncated` with the limit that cut the output; None: it was not cut."""
+    was_cut = output.finish_reason in {"length", "limit"}
+    if not was_cut and not (is_unclosed and is_empty):
+        return None
+    if is_unclosed or (is_empty and output.thinking):
+        reason, message = "thinking_unclosed", "The model was still thinking when it was cut."
+    elif output.finish_reason == "limit":
+        reason, message = "wall_limit", "The model was still answering when its time was up."
+    else:
+        reason, message = "answer_budget", "The answer did not fit into the answer budget."
+    return TaskScore(outcome="truncated", score=0.0, reason=reason, message=message)
+
+
+def task_prompt_hash(task: BenchmarkTask) -> str:
+    """Hash over all that a model is shown of `task`: its messages."""
+    return tagged_hash([message.model_dump(mode="json") for message in task.messages])

@@ -1,0 +1,212 @@
+"""Settings of both roles; everything that differs between machines comes from the environment.
+
+BENCHLOOP_ROLE   local (default): one user, loopback only, no uploads. public: a site for others
+BENCHLOOP_HOME   data folder: database, queue, results, secrets
+SECRET_KEY       required in the public role; the local one is made once, mode 0600
+ALLOWED_HOSTS    host names of the public site, separated by commas
+DATABASE_URL     default: SQLite in the data folder
+REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
+BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from bench_loop import config
+
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+
+
+def _role() -> str:
+    role = os.environ.get("BENCHLOOP_ROLE", "local")
+    if role not in ("local", "public"):
+        raise ImproperlyConfigured(f"BENCHLOOP_ROLE is {role!r}; it must be local or public.")
+    return role
+
+
+def _secret_key(role: str) -> str:
+    key = os.environ.get("SECRET_KEY")
+    if key:
+        return key
+    if role == "public":
+        raise ImproperlyConfigured("The public role needs SECRET_KEY: 50 random characters.")
+    return config.private_text("secret_key", lambda: secrets.token_urlsafe(48))
+
+
+def _allowed_hosts(role: str) -> list[str]:
+    if role == "local":
+        return list(LOOPBACK_HOSTS)
+    named = os.environ.get("ALLOWED_HOSTS", "")
+    return [host.strip() for host in named.split(",") if host.strip()] or list(LOOPBACK_HOSTS)
+
+
+def _database() -> dict[str, Any]:
+    url = os.environ.get("DATABASE_URL")
+    if url:
+        database: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60)}
+    else:
+        database = {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(config.home() / "site.sqlite3"),
+        }
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        # Writers take the lock when they begin: a read that turns into a write under WAL fails at
+        # once, whatever the timeout.
+        database["OPTIONS"] = {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        }
+        # A file, since threads that share a database in memory do not wait for each other's locks.
+        database["TEST"] = {"NAME": str(config.home() / "test.sqlite3")}
+    return database
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+BENCHLOOP_ROLE = _role()
+HTTPS = os.environ.get("BENCHLOOP_HTTPS") == "1"
+REDIS_URL = os.environ.get("REDIS_URL")
+
+SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
+DEBUG = False
+ALLOWED_HOSTS = _allowed_hosts(BENCHLOOP_ROLE)
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
+
+INSTALLED_APPS = [
+    "runs",
+    "leaderboard",
+    "submissions",
+    "channels",
+    "rest_framework",
+    "django_filters",
+    "django_htmx",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "benchloop_site.middleware.security_headers",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "benchloop_site.urls"
+ASGI_APPLICATION = "benchloop_site.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [config.bundled("templates")],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# Without Redis there is no layer at all: events are rows first, and sockets read the rows.
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = (
+    {
+        "default": {
+            "BACKEND": "channels_redis.core.RedisChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL]},
+        }
+    }
+    if REDIS_URL
+    else {}
+)
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [
+    folder for folder in [BASE_DIR / "benchloop_site" / "static"] if folder.is_dir()
+]
+SERVESTATIC_USE_FINDERS = True
+SERVESTATIC_ALLOW_ALL_ORIGINS = False
+
+LOGIN_URL = "admin:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+SESSION_COOKIE_SAMESITE = "Strict" if BENCHLOOP_ROLE == "local" else "Lax"
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SAMESITE = SESSION_COOKIE_SAMESITE
+CSRF_COOKIE_SECURE = HTTPS
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "submissions.authentication.KeyAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"submit": "60/min"},
+    "EXCEPTION_HANDLER": "benchloop_site.api_errors.handle",
+    "URL_FORMAT_OVERRIDE": None,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "benchloop": {"level": "INFO"},
+        # Refused requests are the client's affair; what breaks is logged with its traceback.
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
+}

@@ -1,0 +1,126 @@
+"""From a run's header to a row of the leaderboard: the one home of that conversion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
+from leaderboard.models import CPU_ONLY, Entry
+from runs.models import Run
+
+SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
+
+WIDEST_RANKED_HALF_WIDTH = 0.10
+"""Speed that is known no better than to 10 % is shown and not ranked."""
+
+
+@transaction.atomic
+def publish(run: Run, *, level: str, is_local: bool) -> Entry:
+    """Show `run` on the leaderboard; an entry that was withdrawn comes back."""
+    header = run.run_header()
+    reason = not_ranked_reason(header)
+    entry, _ = Entry.objects.update_or_create(
+        run=run,
+        defaults={
+            **columns(header),
+            "level": level,
+            "is_local": is_local,
+            "is_ranked": not reason,
+            "not_ranked_reason": reason,
+            "withdrawn_at": None,
+            "withdrawn_reason": "",
+            "published_at": timezone.now(),
+        },
+    )
+    run.record("published", {"model_id": entry.model_id, "level": level})
+    return entry
+
+
+@transaction.atomic
+def withdraw(run: Run, reason: str) -> None:
+    """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
+    withdrawn = Entry.objects.shown().filter(run=run)
+    if withdrawn.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
+        run.record("withdrawn", {})
+
+
+def not_ranked_reason(header: RunHeader) -> str:
+    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
+    rules = PROFILES.get(header.profile)
+    context = header.subject.context
+    half_width = header.speed.generation_half_width if header.speed else None
+    if header.status != "complete":
+        return f"The run is {header.status}."
+    if rules is None or not rules.is_ranked:
+        return f"Runs of the profile {header.profile} are never ranked."
+    if header.aggregates.overall_score is None:
+        return "There is no overall score: a part of the profile was not measured."
+    if context is None or context.loaded is None:
+        return "The loaded context window was not read back from the server."
+    if half_width is not None and half_width > WIDEST_RANKED_HALF_WIDTH:
+        return "The speed varied too much to be ranked."
+    return ""
+
+
+def columns(header: RunHeader) -> dict[str, Any]:
+    """The columns of an Entry that come from the run itself."""
+    subject, machine = header.subject, header.machine
+    return {
+        "model_id": subject.model_id,
+        "model_family": subject.model_family,
+        "parameters_b": subject.parameters_b,
+        "quantization": subject.quantization,
+        "thinking": subject.thinking,
+        "provider": subject.provider,
+        "harness": subject.harness,
+        "harness_version": subject.harness_version,
+        "device_class": machine.device_class,
+        "gpu_model": gpu_model(machine),
+        "gpu_memory_gb": machine.gpu_memory_gb,
+        "system_memory_gb": machine.system_memory_gb,
+        "profile": header.profile,
+        "scoring_version": header.scoring_version,
+        "finished_at": header.finished_at,
+        **_score_columns(header.aggregates),
+        **_speed_columns(header.speed),
+    }
+
+
+def gpu_model(machine: Machine) -> str | None:
+    """`RTX 4090`, `2 x RTX 3090`, `A + B`; `CPU only`; None: nothing is known."""
+    if machine.gpus and machine.backend != "cpu":
+        counts = Counter(gpu.model for gpu in machine.gpus)
+        return " + ".join(f"{n} x {model}" if n > 1 else model for model, n in counts.items())
+    if machine.backend == "cpu" or (machine.is_local and machine.cpu_model is not None):
+        return CPU_ONLY
+    return None
+
+
+def _score_columns(aggregates: Aggregates) -> dict[str, float | None]:
+    scores: dict[str, float | None] = {"answers_per_minute": aggregates.answers_per_minute}
+    for name in SCORES:
+        low, high = getattr(aggregates, f"{name}_interval") or (None, None)
+        scores |= {name: getattr(aggregates, name), f"{name}_low": low, f"{name}_high": high}
+    return scores
+
+
+def _speed_columns(speed: Speed | None) -> dict[str, float | None]:
+    generation = speed.generation_tps if speed else None
+    return {
+        "generation_tps": _median(generation),
+        "generation_tps_peak": generation.peak if generation else None,
+        "generation_tps_mean": generation.mean if generation else None,
+        "generation_tps_stdev": generation.stdev if generation else None,
+        "prompt_tps": _median(speed.prompt_tps if speed else None),
+        "ttft_s": _median(speed.ttft_s if speed else None),
+        "load_s": _median(speed.load_s if speed else None),
+    }
+
+
+def _median(spread: Spread | None) -> float | None:
+    return spread.median if spread else None

@@ -1,0 +1,199 @@
+"""Writes the generated parts of the documentation; `--check` only says whether they are current.
+
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->` in README.md.
+`docs/result-file.md` is generated as a whole.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench_loop import cli, errors
+from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.result.schema import result_schema
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 88
+
+Schema = Mapping[str, Any]
+
+
+def documents() -> dict[Path, str]:
+    """Every file with generated parts, with the text that it should have."""
+    readme = ROOT / "README.md"
+    return {
+        readme: fill(readme.read_text(encoding="utf-8"), PARTS),
+        ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
+    }
+
+
+def fill(document: str, parts: Mapping[str, Callable[[], str]]) -> str:
+    """`document` with every marked part written again. Raises KeyError for an unknown mark."""
+
+    def part(match: re.Match[str]) -> str:
+        name = match["name"]
+        return f"<!-- generated: {name} -->\n{parts[name]()}\n<!-- end of {name} -->"
+
+    pattern = r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end of (?P=name) -->"
+    return re.sub(pattern, part, document, flags=re.DOTALL)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    lines = [list(head), ["---"] * len(list(head)), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
+# --- README.md ------------------------------------------------------------------------------------
+
+
+def command_help() -> str:
+    """The help of `bench-loop` and of each of its commands, as a terminal shows it."""
+    pages = [("bench-loop", cli.group)]
+    for name in cli.COMMANDS:
+        module = importlib.import_module(f"bench_loop.commands.{name}")
+        pages.append((f"bench-loop {name}", module.command))
+    return "\n\n".join(
+        f"### `{title}`\n\n```text\n{_help_of(command, title)}\n```" for title, command in pages
+    )
+
+
+def _help_of(command: click.Command, title: str) -> str:
+    settings = cli.group.context_settings | {"terminal_width": WIDTH}
+    context = click.Context(command, info_name=title, **settings)
+    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+
+
+def suite_table() -> str:
+    """One line for each suite."""
+    packs = [load_pack(name) for name in pack_names()]
+    return table(
+        ("suite", "version", "measures", "tasks", "what it asks"),
+        (
+            (f"`{pack.name}`", pack.version, pack.dimension, len(pack.tasks), pack.description)
+            for pack in packs
+        ),
+    )
+
+
+def profile_table() -> str:
+    """One line for each profile, with the suites that are there now and their number of tasks."""
+    packs = [load_pack(name) for name in pack_names()]
+    return table(
+        ("profile", "suites and tasks", "ranked", "for"),
+        (
+            (
+                f"`{name}`",
+                ", ".join(
+                    f"{pack.name} {len(pack.profiles[name])}" if pack.tasks else pack.name
+                    for pack in packs
+                    if name in pack.profiles
+                ),
+                "yes" if rules.is_ranked else "no",
+                rules.purpose,
+            )
+            for name, rules in PROFILES.items()
+        ),
+    )
+
+
+def exit_codes() -> str:
+    """One line for each exit code: the classes of `bench_loop.errors` own them."""
+    codes = {0: "Everything was done.", 130: "Interrupted; every finished trial was kept."}
+    for kind in _tree(errors.BenchLoopError):
+        if "exit_code" in vars(kind):
+            codes[kind.exit_code] = (kind.__doc__ or "").splitlines()[0].replace("`", "")
+    return table(("code", "means"), sorted(codes.items()))
+
+
+def _tree(kind: type[errors.BenchLoopError]) -> Iterator[type[errors.BenchLoopError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _tree(below)
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "commands": command_help,
+    "suites": suite_table,
+    "profiles": profile_table,
+    "exit-codes": exit_codes,
+}
+
+
+# --- docs/result-file.md --------------------------------------------------------------------------
+
+
+def result_file_page(schema: Schema) -> str:
+    """A table of fields for every record of the result file."""
+    records = {"RunResult": schema, **schema["$defs"]}
+    sections = [
+        "# The result file",
+        "One run is one JSON file. This page is generated from the records in `bench_loop/result/`;"
+        " `bench-loop schema` prints the same as JSON Schema. Unknown is null, never zero."
+        " Intervals are `[low, high]` at 95 %.",
+    ]
+    for name, record in records.items():
+        sections += [f"## {name}", record.get("description", ""), _field_table(record)]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _field_table(record: Schema) -> str:
+    return table(
+        ("field", "type", "meaning"),
+        (
+            (f"`{name}`", type_of(field), field.get("description", ""))
+            for name, field in record["properties"].items()
+        ),
+    )
+
+
+def type_of(field: Schema) -> str:
+    """The type of a field in a reader's words, with links to other records."""
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in field:
+        return " or ".join(type_of(choice) for choice in field["anyOf"])
+    if "enum" in field:
+        return ", ".join(f"`{value}`" for value in field["enum"])
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "prefixItems" in field:
+        return "[" + ", ".join(type_of(item) for item in field["prefixItems"]) + "]"
+    if field.get("type") == "array":
+        return f"list of {type_of(field['items'])}"
+    if field.get("format") == "date-time":
+        return "time (RFC 3339)"
+    return str(field.get("type", "any"))
+
+
+def main(arguments: list[str]) -> None:
+    stale = {
+        file: text
+        for file, text in documents().items()
+        if not file.exists() or file.read_text(encoding="utf-8") != text
+    }
+    if "--check" in arguments:
+        if stale:
+            names = ", ".join(str(file.relative_to(ROOT)) for file in stale)
+            sys.exit(f"Not current: {names}. Run: make docs")
+        return
+    for file, text in stale.items():
+        file.write_text(text, encoding="utf-8")
+        print(f"wrote {file.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,646 @@
+"""What the site checks before it believes an upload: each check gives findings, none decides alone.
+
+No aggregate, count or verdict of an upload is used: packs come from this installation, verdicts
+from its verifiers on the stored outputs, and scores from the trials judged so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+import bench_loop
+from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.verifier import Output
+from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
+from bench_loop.result.fingerprint import fingerprint
+from bench_loop.result.records import RunResult, SuiteResult, Trial
+from bench_loop.scoring.constants import SCORING_VERSION
+from bench_loop.scoring.recompute import SuiteKey, score_run
+from bench_loop.verifiers.judging import judge, task_prompt_hash
+
+Severity = Literal["refused", "needs_review", "note"]
+"""`refused`: the upload contradicts itself or cannot be checked. `needs_review`: it may be honest,
+and a person should look. `note`: worth knowing."""
+
+DECIMALS = 6
+CLOCK_SKEW = timedelta(minutes=5)
+SLACK_S = 1.0
+SLACK_SHARE = 0.02
+REVIEW_TPS = 2_500.0
+IMPOSSIBLE_TPS = 100_000.0
+"""Tokens a second of one stream: a clock or a count must be wrong."""
+
+LONGEST_TOKEN = 128
+"""Characters of the longest tokens in use (runs of spaces)."""
+
+ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
+SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
+SPEED_SHAPE = re.compile(r"p(\d{1,7})x(\d{1,7})")
+HOME_PATH = re.compile(
+    r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check found, for the owner and the moderator to read."""
+
+    severity: Severity
+    code: str
+    field: str
+    sentence: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A result under check, with what this installation knows of its suites."""
+
+    result: RunResult
+    now: datetime
+
+    @cached_property
+    def packs(self) -> dict[str, Pack]:
+        """The official packs of the upload's suites; unknown names are left out."""
+        known = set(pack_names())
+        return {
+            suite.suite: load_pack(suite.suite)
+            for suite in self.result.suites
+            if suite.suite in known
+        }
+
+    @cached_property
+    def tasks(self) -> dict[tuple[str, str], BenchmarkTask]:
+        """Every official task of those packs, by suite and task id."""
+        return {(name, task.id): task for name, pack in self.packs.items() for task in pack.tasks}
+
+    def quality_trials(self) -> Iterator[tuple[str, Trial]]:
+        """The trials that verifiers judge, with their field paths."""
+        for index, trial in enumerate(self.result.trials):
+            if trial.suite in self.packs and self.packs[trial.suite].dimension == "quality":
+                yield f"trials[{index}]", trial
+
+
+Check = Callable[[Upload], Iterator[Finding]]
+
+
+def refused(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
+    return Finding("refused", code, where, sentence, numbers)
+
+
+def needs_review(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
+    return Finding("needs_review", code, where, sentence, numbers)
+
+
+def check_versions(upload: Upload) -> Iterator[Finding]:
+    """Runs of a newer BenchLoop or of other formulas cannot be checked here."""
+    claimed = upload.result.benchmark_version
+    if _version(claimed) is None or _version(claimed) > _version(bench_loop.__version__):
+        yield refused(
+            "unknown_version",
+            "benchmark_version",
+            f"This site checks runs of BenchLoop up to {bench_loop.__version__}.",
+        )
+    if upload.result.scoring_version != SCORING_VERSION:
+        yield refused(
+            "unknown_version",
+            "scoring_version",
+            f"This site computes scores of version {SCORING_VERSION}.",
+        )
+
+
+def _version(text: str) -> tuple[int, ...] | None:
+    parts = text.split(".")
+    if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
+        return None
+    return tuple(map(int, parts))
+
+
+def check_status(upload: Upload) -> Iterator[Finding]:
+    """Only complete runs are submitted; an infrastructure error leaves a run incomplete."""
+    if upload.result.status != "complete":
+        yield refused(
+            "not_complete",
+            "status",
+            f"The run is {upload.result.status}; resume it and submit the complete run.",
+        )
+    for index, trial in enumerate(upload.result.trials):
+        if trial.outcome == "infrastructure_error":
+            yield refused(
+                "not_complete",
+                f"trials[{index}].outcome",
+                "A trial ended with an infrastructure error, so the run is not complete.",
+            )
+
+
+def check_times(upload: Upload) -> Iterator[Finding]:
+    """Wall times lie in the past and in order, and the serial run had time for its trials."""
+    result = upload.result
+    for name in ("started_at", "finished_at"):
+        if getattr(result, name) > upload.now + CLOCK_SKEW:
+            yield refused("in_the_future", name, "This time lies in the future.")
+    if result.finished_at < result.started_at:
+        yield refused("times_reversed", "finished_at", "The run finished before it started.")
+    busy_s = sum(trial.latency_s or 0.0 for trial in result.trials)
+    if result.total_runtime_s < busy_s * (1 - SLACK_SHARE) - SLACK_S:
+        yield refused(
+            "runtime_too_short",
+            "total_runtime_s",
+            "The trials together took longer than the whole run.",
+            total_runtime_s=result.total_runtime_s,
+            trials_s=busy_s,
+        )
+    wall_s = (result.finished_at - result.started_at).total_seconds()
+    if result.total_runtime_s > wall_s * (1 + SLACK_SHARE) + 60:
+        yield needs_review(
+            "runtime_too_long",
+            "total_runtime_s",
+            "The run claims more time than lies between its start and its end.",
+            total_runtime_s=result.total_runtime_s,
+            wall_s=wall_s,
+        )
+
+
+def check_fingerprint(upload: Upload) -> Iterator[Finding]:
+    """The fingerprint follows from what was measured."""
+    if upload.result.fingerprint != fingerprint(upload.result):
+        yield refused(
+            "fingerprint_mismatch",
+            "fingerprint",
+            "The fingerprint does not belong to this content; the file was changed after the run.",
+        )
+
+
+def check_packs(upload: Upload) -> Iterator[Finding]:
+    """Every suite is an official pack, of the version that this site knows, and named once."""
+    counts = Counter(suite.suite for suite in upload.result.suites)
+    for index, suite in enumerate(upload.result.suites):
+        where = f"suites[{index}]"
+        pack = upload.packs.get(suite.suite)
+        if counts[suite.suite] > 1:
+            yield refused("mixed_versions", f"{where}.suite", "This suite is listed twice.")
+        elif pack is None:
+            yield refused(
+                "unknown_suite",
+                f"{where}.suite",
+                f"This site has no such suite. It has: {', '.join(pack_names())}.",
+            )
+        else:
+            yield from _pack_findings(where, suite, pack)
+
+
+def _pack_findings(where: str, suite: SuiteResult, pack: Pack) -> Iterator[Finding]:
+    if suite.version != pack.version:
+        yield refused(
+            "unknown_pack",
+            f"{where}.version",
+            f"This site checks version {pack.version} of {pack.name}.",
+        )
+    elif suite.pack_hash != pack.pack_hash:
+        yield refused(
+            "unknown_pack",
+            f"{where}.pack_hash",
+            f"This is not the official {pack.name} {pack.version}: its hash is {pack.pack_hash}.",
+        )
+    if suite.dimension != pack.dimension:
+        yield refused(
+            "unknown_pack", f"{where}.dimension", f"{pack.name} measures {pack.dimension}."
+        )
+
+
+def check_trials(upload: Upload) -> Iterator[Finding]:
+    """Exactly the trials that suites and profile ask for: none missing, twice, or made up."""
+    seen: set[tuple[str, str, bool, int]] = set()
+    for index, trial in enumerate(upload.result.trials):
+        where = f"trials[{index}]"
+        key = (trial.suite, trial.task_id, trial.is_warmup, trial.trial)
+        if key in seen:
+            yield refused(
+                "duplicate_trial", f"{where}.task_id", "This trial of this task occurs twice."
+            )
+        seen.add(key)
+        if trial.suite not in upload.packs:
+            yield refused("unknown_suite", f"{where}.suite", "The run has no such suite.")
+        elif upload.packs[trial.suite].dimension == "speed":
+            yield from _speed_trial_findings(where, trial)
+        else:
+            yield from _task_findings(where, trial, upload.tasks.get((trial.suite, trial.task_id)))
+    for suite, task_id, number in sorted(_expected(upload) - _numbered(upload)):
+        yield refused(
+            "missing_trial", "trials", f"Trial {number} of {task_id} is missing.", suite=suite
+        )
+    for suite, task_id, number in sorted(_numbered(upload) - _expected(upload)):
+        yield refused(
+            "extra_trial",
+            "trials",
+            f"Trial {number} of {task_id} is not part of this run.",
+            suite=suite,
+        )
+
+
+def _speed_trial_findings(where: str, trial: Trial) -> Iterator[Finding]:
+    if not SPEED_SHAPE.fullmatch(trial.task_id):
+        yield refused("unknown_task", f"{where}.task_id", "Speed trials are named like p1024x256.")
+    if trial.outcome not in SPEED_OUTCOMES:
+        yield refused("verdict_mismatch", f"{where}.outcome", "Nothing is judged in a speed trial.")
+
+
+def _task_findings(where: str, trial: Trial, task: BenchmarkTask | None) -> Iterator[Finding]:
+    if task is None:
+        yield refused(
+            "unknown_task", f"{where}.task_id", f"The suite {trial.suite} has no such task."
+        )
+        return
+    if trial.prompt_hash != task_prompt_hash(task):
+        yield refused(
+            "task_mismatch", f"{where}.prompt_hash", f"This is not the prompt of {task.id}."
+        )
+    if trial.verifier_type != task.verifier_type:
+        yield refused("task_mismatch", f"{where}.verifier_type", f"{task.id} has another verifier.")
+    # Labels may be corrected without a new pack hash.
+    if (trial.difficulty, trial.capability_tags) != (task.difficulty, task.capability_tags):
+        yield needs_review(
+            "task_mismatch", f"{where}.difficulty", f"{task.id} is labelled otherwise here."
+        )
+
+
+def check_speed_plan(upload: Upload) -> Iterator[Finding]:
+    """The speed suite holds every timing of its plan: slow ones cannot be left out."""
+    result = upload.result
+    has_suite = any(suite.dimension == "speed" for suite in result.suites)
+    if has_suite != (result.speed is not None):
+        yield refused("speed_mismatch", "speed", "Speed and the speed suite belong together.")
+    if result.speed is None:
+        return
+    plan = result.speed.plan
+    rules = PROFILES.get(result.profile)
+    if rules is not None and plan not in rules.speed_plans:
+        yield refused(
+            "speed_mismatch",
+            "speed.plan",
+            f"The profile {rules.name} has the speed plans {', '.join(rules.speed_plans)}.",
+        )
+    timed = Counter(
+        trial.task_id for trial in result.trials if trial.suite == "speed" and not trial.is_warmup
+    )
+    rounds = PLANS[plan][WARMUP_ROUNDS[plan] :]
+    for shape, wanted in Counter(shape for one in rounds for shape in one).items():
+        if timed[shape.task_id] < wanted:
+            yield refused(
+                "missing_trial",
+                "trials",
+                f"The speed plan {plan} times {shape.task_id} {wanted} times.",
+                found=timed[shape.task_id],
+                expected=wanted,
+            )
+
+
+def _numbered(upload: Upload) -> set[tuple[str, str, int]]:
+    """The scored quality trials that the upload holds, unknown tasks left out."""
+    return {
+        (trial.suite, trial.task_id, trial.trial)
+        for _, trial in upload.quality_trials()
+        if not trial.is_warmup and (trial.suite, trial.task_id) in upload.tasks
+    }
+
+
+def _expected(upload: Upload) -> set[tuple[str, str, int]]:
+    """The scored quality trials that its suites, profile and number of trials ask for."""
+    numbers = range(1, upload.result.settings.trials + 1)
+    return {
+        (name, task_id, number)
+        for name, pack in upload.packs.items()
+        if pack.dimension == "quality"
+        for task_id in scored_task_ids(upload, pack)
+        for number in numbers
+    }
+
+
+def scored_task_ids(upload: Upload, pack: Pack) -> tuple[str, ...]:
+    """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
+    if upload.result.profile in pack.profiles:
+        return tuple(pack.profiles[upload.result.profile])
+    ran = {trial.task_id for trial in upload.result.trials if trial.suite == pack.name}
+    return tuple(task.id for task in pack.tasks if task.id in ran)
+
+
+def check_verdicts(upload: Upload) -> Iterator[Finding]:
+    """Every verdict is what this site's verifiers say about the stored output."""
+    for where, trial in upload.quality_trials():
+        task = upload.tasks.get((trial.suite, trial.task_id))
+        if task is None or trial.is_warmup:
+            continue
+        if trial.outcome == "not_applicable" and upload.result.subject.harness == "raw":
+            yield refused(
+                "verdict_mismatch", f"{where}.outcome", "Every task applies to the raw harness."
+            )
+        elif not has_no_output(trial):
+            yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
+
+
+def has_no_output(trial: Trial) -> bool:
+    """Whether the trial ended without anything to judge. None of these endings scores a point."""
+    is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
+    return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
+
+
+def _verdict_findings(
+    where: str, trial: Trial, task: BenchmarkTask, pack: Pack
+) -> Iterator[Finding]:
+    output = Output(
+        text=trial.output or "",
+        thinking=trial.thinking or "",
+        tool_calls=trial.tool_calls,
+        finish_reason=trial.finish_reason or "stop",
+        convention=pack.convention,
+    )
+    verdict = judge(output, task)
+    for name in ("outcome", "score", "reason", "answer"):
+        claimed, judged = getattr(trial, name), getattr(verdict, name)
+        if not is_same(claimed, judged):
+            yield refused(
+                "verdict_mismatch",
+                f"{where}.{name}",
+                f"The verifier gives another {name} for the stored output.",
+                **({"claimed": claimed, "computed": judged} if name != "answer" else {}),
+            )
+
+
+def check_scores(upload: Upload) -> Iterator[Finding]:
+    """Suites, speed and aggregates, recomputed from the trials, are what the upload says."""
+    result = upload.result
+    if any(suite.suite not in upload.packs for suite in result.suites):
+        return
+    load = result.speed.load_s if result.speed else None
+    scores = score_run(
+        result.trials,
+        [_suite_key(upload, suite) for suite in result.suites],
+        result.profile,
+        result.speed.plan if result.speed else None,
+        load_s=load.median if load else None,
+        missing_suites=missing_suites(result),
+    )
+    yield from _score_findings("aggregates", result.aggregates, scores.aggregates)
+    yield from _score_findings("speed", result.speed, scores.speed)
+    computed = {suite.suite: suite for suite in scores.suites}
+    for index, suite in enumerate(result.suites):
+        yield from _score_findings(f"suites[{index}]", suite, computed.get(suite.suite))
+
+
+def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
+    pack = upload.packs[suite.suite]
+    return SuiteKey(
+        suite=pack.name,
+        version=pack.version,
+        pack_hash=pack.pack_hash,
+        dimension=pack.dimension,
+        task_ids=scored_task_ids(upload, pack) if pack.dimension == "quality" else (),
+    )
+
+
+def missing_suites(result: RunResult) -> list[str]:
+    """Suites that the profile asks for and the run does not hold."""
+    ran = {suite.suite for suite in result.suites}
+    return [
+        name
+        for name in pack_names()
+        if name not in ran and result.profile in load_pack(name).profiles
+    ]
+
+
+def _score_findings(where: str, claimed: Any, computed: Any) -> Iterator[Finding]:
+    for path, ours, theirs in differences(_plain(claimed), _plain(computed), where):
+        yield refused(
+            "score_mismatch",
+            path,
+            f"The trials give {_figure(theirs)}, the file says {_figure(ours)}.",
+            claimed=ours,
+            computed=theirs,
+        )
+
+
+def _plain(record: Any) -> Any:
+    return None if record is None else record.model_dump(mode="json")
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return "nothing" if value is None else str(value)[:60]
+
+
+def differences(claimed: Any, computed: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    """The leaves at which two JSON values differ: (path, claimed, computed)."""
+    if isinstance(claimed, dict) and isinstance(computed, dict):
+        for name in {**claimed, **computed}:
+            yield from differences(claimed.get(name), computed.get(name), f"{path}.{name}")
+    elif isinstance(claimed, list) and isinstance(computed, list) and len(claimed) == len(computed):
+        for index, (ours, theirs) in enumerate(zip(claimed, computed, strict=True)):
+            yield from differences(ours, theirs, f"{path}[{index}]")
+    elif not is_same(claimed, computed):
+        yield path, _leaf(claimed), _leaf(computed)
+
+
+def _leaf(value: Any) -> Any:
+    """A differing value, small enough to be shown."""
+    return f"{len(value)} values" if isinstance(value, dict | list) else value
+
+
+def is_same(claimed: Any, computed: Any) -> bool:
+    """Numbers are equal when they agree after rounding to DECIMALS."""
+    numbers = (int, float)
+    if isinstance(claimed, numbers) and isinstance(computed, numbers):
+        return round(claimed, DECIMALS) == round(computed, DECIMALS)
+    return bool(claimed == computed)
+
+
+def check_time_marks(upload: Upload) -> Iterator[Finding]:
+    """Within a trial the time marks come in order and inside its latency."""
+    for index, trial in enumerate(upload.result.trials):
+        marks = [
+            ("t_first_byte_s", trial.t_first_byte_s),
+            ("t_first_thinking_s", trial.t_first_thinking_s),
+            ("t_first_answer_s", trial.t_first_answer_s),
+            ("t_last_s", trial.t_last_s),
+        ]
+        known = [(name, mark) for name, mark in marks if mark is not None]
+        for (_, earlier), (name, later) in pairwise(known):
+            if later < earlier - 1e-6:
+                yield refused(
+                    "marks_reversed", f"trials[{index}].{name}", "The time marks are out of order."
+                )
+        if trial.t_last_s is None or trial.latency_s is None:
+            continue
+        if trial.t_last_s > trial.latency_s * (1 + SLACK_SHARE) + 0.05:
+            yield refused(
+                "marks_reversed",
+                f"trials[{index}].t_last_s",
+                "The last token came after the trial had ended.",
+                t_last_s=trial.t_last_s,
+                latency_s=trial.latency_s,
+            )
+
+
+def check_rates(upload: Upload) -> Iterator[Finding]:
+    """Token counts, output lengths and times of a trial fit together."""
+    for index, trial in enumerate(upload.result.trials):
+        where = f"trials[{index}]"
+        rate = generation_rate(trial)
+        if rate is not None and rate > IMPOSSIBLE_TPS:
+            yield refused(
+                "impossible_speed",
+                f"{where}.tokens.completion",
+                "No stream is this fast: the tokens and the times do not belong together.",
+                tokens_per_second=rate,
+            )
+        elif rate is not None and rate > REVIEW_TPS:
+            yield needs_review(
+                "very_fast",
+                f"{where}.tokens.completion",
+                "The stream is unusually fast.",
+                tokens_per_second=rate,
+            )
+        length, tokens = (
+            len(trial.output or "") + len(trial.thinking or ""),
+            trial.tokens.completion,
+        )
+        if tokens is not None and length > (tokens + 1) * LONGEST_TOKEN:
+            yield needs_review(
+                "too_few_tokens",
+                f"{where}.tokens.completion",
+                "The output is longer than this many tokens can be.",
+                tokens=tokens,
+                characters=length,
+            )
+
+
+def generation_rate(trial: Trial) -> float | None:
+    """Tokens a second of the trial's stream, by the faster of both clocks; None: cannot be told."""
+    rates = []
+    first = min(
+        (mark for mark in (trial.t_first_thinking_s, trial.t_first_answer_s) if mark is not None),
+        default=None,
+    )
+    if trial.tokens.completion and first is not None and trial.t_last_s is not None:
+        early = trial.stream.first_event_tokens if trial.stream else 1
+        window_s = trial.t_last_s - first
+        if trial.tokens.completion > early and window_s > 0:
+            rates.append((trial.tokens.completion - early) / window_s)
+    engine = trial.engine_timings
+    if engine and engine.generated_tokens and engine.generated_tokens > 1 and engine.generation_s:
+        rates.append(engine.generated_tokens / engine.generation_s)
+    return max(rates, default=None)
+
+
+def check_speed_findings(upload: Upload) -> Iterator[Finding]:
+    """What the recomputed speed already says against itself."""
+    for code in upload.result.speed.findings if upload.result.speed else ():
+        yield Finding("note", "speed", "speed.findings", f"Speed: {code.replace('_', ' ')}.")
+
+
+def check_artifacts(upload: Upload) -> Iterator[Finding]:
+    """Artifacts are named by relative paths that stay inside the workspace."""
+    for index, trial in enumerate(upload.result.trials):
+        for number, artifact in enumerate(trial.artifacts):
+            if not is_safe_path(artifact.path):
+                yield refused(
+                    "unsafe_path",
+                    f"trials[{index}].artifacts[{number}].path",
+                    "This must be a relative path inside the workspace, with forward slashes.",
+                )
+
+
+def is_safe_path(text: str) -> bool:
+    path = PurePosixPath(text)
+    is_relative = not path.is_absolute() and not re.match(r"[A-Za-z]:", text) and "\\" not in text
+    return bool(text) and is_relative and ".." not in path.parts
+
+
+def check_privacy(upload: Upload) -> Iterator[Finding]:
+    """Home folders name people. Outside of the model's own words they are refused, else shown."""
+    document = upload.result.model_dump(mode="json", exclude={"aggregates", "speed", "suites"})
+    for path, text in _texts(document, ""):
+        if not HOME_PATH.search(text):
+            continue
+        if _MODEL_WORDS.search(path):
+            yield needs_review(
+                "home_path", path, "The output names a home folder; a person may be meant."
+            )
+        else:
+            yield refused(
+                "home_path", path, "This names a home folder; replace it with ~ before submitting."
+            )
+
+
+_MODEL_WORDS = re.compile(
+    r"^trials\[\d+\]\.(output|thinking|answer|message|tool_calls\[\d+\]\.arguments)$"
+)
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(item, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{path}[{index}]")
+
+
+def check_machine(upload: Upload) -> Iterator[Finding]:
+    """Hardware that was not read from the machine itself is for a moderator to judge."""
+    machine = upload.result.machine
+    if not machine.is_local:
+        yield needs_review(
+            "remote_machine",
+            "machine.is_local",
+            "The model ran on another machine than BenchLoop, so its hardware was not detected.",
+        )
+
+
+CHECKS: Sequence[Check] = (
+    check_versions,
+    check_status,
+    check_times,
+    check_packs,
+    check_trials,
+    check_speed_plan,
+    check_fingerprint,
+    check_verdicts,
+    check_scores,
+    check_time_marks,
+    check_rates,
+    check_speed_findings,
+    check_artifacts,
+    check_privacy,
+    check_machine,
+)
+
+MAX_FINDINGS = 200
+
+
+def findings(result: RunResult, now: datetime) -> list[Finding]:
+    """What all checks found, refusals first, at most MAX_FINDINGS."""
+    upload = Upload(result, now)
+    found = [finding for check in CHECKS for finding in check(upload)]
+    order = ["refused", "needs_review", "note"]
+    return sorted(found, key=lambda finding: order.index(finding.severity))[:MAX_FINDINGS]
+
+
+def level(found: Sequence[Finding]) -> str:
+    """The level that these findings, none of them a refusal, are evidence for."""
+    return "reported" if any(one.severity == "needs_review" for one in found) else "consistent"

@@ -1,0 +1,66 @@
+"""Tests that the documentation says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scripts.docs import documents, fill, table, type_of
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = ("bench_loop", "benchloop_site", "leaderboard", "runs", "submissions", "harnesses")
+VARIABLE = re.compile(r"\bBENCHLOOP_[A-Z_]+\b")
+
+
+def test_the_generated_parts_are_current() -> None:
+    for file, text in documents().items():
+        assert file.read_text(encoding="utf-8") == text, f"{file.name} is not current: make docs"
+
+
+def test_every_environment_variable_is_in_the_readme() -> None:
+    used = {
+        name
+        for package in PACKAGES
+        for file in (ROOT / package).rglob("*.py")
+        for name in VARIABLE.findall(file.read_text(encoding="utf-8"))
+    }
+    described = set(VARIABLE.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+    assert used == described
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_a_marked_part_is_replaced_and_the_rest_kept() -> None:
+    page = "a\n<!-- generated: x -->\nold\n<!-- end of x -->\nb"
+    assert fill(page, {"x": lambda: "new"}) == (
+        "a\n<!-- generated: x -->\nnew\n<!-- end of x -->\nb"
+    )
+
+
+def test_an_unknown_mark_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        fill("<!-- generated: y -->\n<!-- end of y -->", {})
+
+
+def test_a_bar_in_a_cell_does_not_end_it() -> None:
+    assert table(("a",), [("x | y",)]) == "| a |\n| --- |\n| x \\| y |"
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "number or null"),
+        ({"type": "array", "items": {"$ref": "#/$defs/Gpu"}}, "list of [Gpu](#gpu)"),
+        ({"enum": ["pass", "fail"]}, "`pass`, `fail`"),
+        ({"prefixItems": [{"type": "number"}, {"type": "number"}]}, "[number, number]"),
+        ({}, "any"),
+    ],
+)
+def test_types_are_in_a_readers_words(field: dict[str, object], words: str) -> None:
+    assert type_of(field) == words

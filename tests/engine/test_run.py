@@ -1,0 +1,154 @@
+"""A whole run against a scripted server, on the real packs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench_loop.commands.run import load_harness
+from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.provider import Watch
+from bench_loop.engine.events import Event, RunFinished, RunStarted, SpeedPlanned, TrialFinished
+from bench_loop.engine.plan import RunPlan, make_plan
+from bench_loop.engine.run import Run, Setup
+from bench_loop.errors import ProviderError
+from bench_loop.machine.detect import detect
+from bench_loop.machine.record import machine_record
+from bench_loop.result.fingerprint import fingerprint
+from bench_loop.result.records import RunResult
+from bench_loop.result.store import load
+from tests.engine.doubles import ScriptedProvider, outage, reply
+
+
+def reference_answer(plan: RunPlan, request: ChatRequest) -> ChatReply:
+    """What a model would say that knows every answer by heart."""
+    for _, task, _ in plan.quality_trials:
+        if task.messages == request.messages:
+            return reply(task.reference)
+    return reply("Prose.", finish_reason="length")
+
+
+def run(
+    provider: ScriptedProvider,
+    folder: Path,
+    plan: RunPlan | None = None,
+    events: list[Event] | None = None,
+) -> RunResult:
+    setup = Setup(provider, load_harness("raw"), "tiny", machine_record(detect(), is_local=True))
+    listen = (events if events is not None else []).append
+    return Run(plan or make_plan(profile="smoke"), setup, folder, listen).go()
+
+
+def test_right_answers_to_everything_score_one_hundred(tmp_path: Path) -> None:
+    plan = make_plan(profile="smoke")
+    provider = ScriptedProvider(default=lambda request: reference_answer(plan, request))
+    result = run(provider, tmp_path, plan)
+    assert result.status == "complete"
+    quality = [suite for suite in result.suites if suite.dimension == "quality"]
+    assert {suite.score for suite in quality} == {100.0}
+    assert result.aggregates.quality_score == 100.0
+    assert result.aggregates.overall_score is None  # Smoke has no speed score.
+
+
+def test_a_model_that_says_abc_to_everything_scores_zero(tmp_path: Path) -> None:
+    result = run(ScriptedProvider(default=lambda request: reply("abc")), tmp_path)
+    quality = [suite for suite in result.suites if suite.dimension == "quality"]
+    assert {suite.score for suite in quality} == {0.0}
+    assert {suite.diagnostic_score for suite in quality} == {0.0}
+    assert result.aggregates.quality_score == 0.0
+
+
+def test_every_planned_trial_is_recorded_with_its_full_output(tmp_path: Path) -> None:
+    plan = make_plan(profile="smoke")
+    provider = ScriptedProvider(default=lambda request: reference_answer(plan, request))
+    result = run(provider, tmp_path, plan)
+    done = {(trial.task_id, trial.output) for trial in result.trials if trial.suite != "speed"}
+    assert done == {(task.id, task.reference) for _, task, _ in plan.quality_trials}
+
+
+def test_the_file_holds_the_result_and_latest_is_the_same(tmp_path: Path) -> None:
+    result = run(ScriptedProvider(), tmp_path)
+    assert load(tmp_path / f"{result.run_id}.json") == result
+    assert load(tmp_path / "latest.json") == result
+    assert result.fingerprint == fingerprint(result)
+
+
+def test_earlier_complete_runs_of_the_configuration_are_counted(tmp_path: Path) -> None:
+    plan = make_plan(suites=["reasonmath"])
+    assert [run(ScriptedProvider(), tmp_path, plan).run_index for _ in range(3)] == [0, 1, 2]
+
+
+def test_it_tells_what_happens_in_order(tmp_path: Path) -> None:
+    events: list[Event] = []
+    result = run(ScriptedProvider(), tmp_path, events=events)
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[1], SpeedPlanned)
+    assert isinstance(events[-1], RunFinished)
+    assert events[1].total == len(result.trials)
+    finished = [event for event in events if isinstance(event, TrialFinished)]
+    assert [event.trial for event in finished] == list(result.trials)
+
+
+def test_speed_prompts_are_cold_and_quality_prompts_are_not(tmp_path: Path) -> None:
+    provider = ScriptedProvider()
+    run(provider, tmp_path)
+    forced = [request for request in provider.requests if request.force_length]
+    assert len({request.messages[0].content[:8] for request in forced}) == len(forced)
+    assert not any(request.use_prompt_cache for request in forced)
+
+
+def test_speed_prompts_have_the_length_of_their_shape(tmp_path: Path) -> None:
+    provider = ScriptedProvider()
+    run(provider, tmp_path)
+    timed = [request for request in provider.requests if request.force_length][1:]
+    # The scripted server reports 120 prompt tokens whatever it is sent, so no overhead is seen.
+    assert {len(request.messages[0].content.split()) for request in timed} == {1024}
+
+
+def test_a_server_that_fails_before_anything_is_measured_leaves_no_file(tmp_path: Path) -> None:
+    provider = ScriptedProvider(
+        [ProviderError("Connection refused.")], default=lambda request: outage()
+    )
+    with pytest.raises(ProviderError):
+        run(provider, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_dies_on_the_way_makes_the_run_incomplete(tmp_path: Path) -> None:
+    class Dying(ScriptedProvider):
+        def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+            if len(self.requests) >= 8:
+                raise ProviderError("Connection refused.")
+            return super().chat(request, watch)
+
+    result = run(Dying(), tmp_path)
+    assert result.status == "incomplete"
+    assert [trial.outcome for trial in result.trials[-2:]] == ["infrastructure_error"] * 2
+    assert result.aggregates.quality_score is None
+
+
+def test_a_server_whose_settings_change_makes_the_run_incomplete(tmp_path: Path) -> None:
+    class Changing(ScriptedProvider):
+        def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+            self.slots = 4 if len(self.requests) > 8 else 1
+            return super().chat(request, watch)
+
+    result = run(Changing(), tmp_path)
+    assert result.status == "incomplete"
+    assert result.status_reason == "The server's settings changed during the run."
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    class Interrupted(ScriptedProvider):
+        def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+            if len(self.requests) >= 8:
+                raise KeyboardInterrupt
+            return super().chat(request, watch)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(), tmp_path)
+    kept = load(tmp_path / "latest.json")
+    assert (kept.status, kept.status_reason) == ("aborted", "Stopped by the user.")
+    # One request loads the model, one calibrates; the others are trials.
+    assert len(kept.trials) == 6

@@ -1,0 +1,20 @@
+"""The site's settings for tests: no setting of the developer's own shell or data folder counts."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+# pytest-django reads the settings before any fixture or conftest runs, and reading them makes the
+# secret key: so the data folder must be a temporary one by now.
+_OWN = ("ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "SECRET_KEY")
+for _name in list(os.environ):
+    _is_ours = _name in _OWN or _name.startswith("BENCHLOOP_")
+    if _is_ours and not _name.startswith(("BENCHLOOP_TEST_", "BENCHLOOP_REQUIRE_")):
+        del os.environ[_name]
+os.environ["BENCHLOOP_HOME"] = tempfile.mkdtemp(prefix="benchloop-tests-")
+atexit.register(shutil.rmtree, os.environ["BENCHLOOP_HOME"], ignore_errors=True)
+
+from benchloop_site.settings import *  # noqa: E402, F403
