@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
 from dataclasses import dataclass
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
+
+from bench_loop.report.printable import printable
 
 MAX_WIDTH = 88
 """Nothing is laid out wider than this, however wide the terminal is."""
@@ -25,7 +26,7 @@ THEME = Theme(
         "figure": "bold",
         "basis": "dim",
         "label": "none",
-        "bar": "green",
+        "bar": "dim green",
         "pass": "green",
         "pass.cell": "dim green",
         "partial": "yellow",
@@ -121,8 +122,6 @@ _ASCII_WORDING = str.maketrans(
     }
 )
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
-_JOINERS = "\u200c\u200d"
-"""Invisible, but needed to write some languages; they move nothing and hide nothing."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -151,12 +150,11 @@ def width(console: Console) -> int:
 
 
 def clean(text: str) -> str:
-    """`text` from outside as one harmless line.
+    r"""`text` from outside as one harmless line: see `printable`; line breaks and tabs are a space.
 
-    Line breaks and tabs become a space. Control characters, escape sequences, direction overrides
-    and other invisible characters are shown as escapes like `\\x1b`.
+    Escape sequences, control characters and direction overrides come out as escapes like `\x1b`.
     """
-    return "".join(map(_visible, _BREAKS.sub(" ", text)))
+    return printable(_BREAKS.sub(" ", text))
 
 
 def in_signs(line: Text, signs: Signs) -> Text:
@@ -173,14 +171,6 @@ def _in_ascii(piece: Text) -> Text:
     for span in piece.spans:
         plain.stylize(span.style)
     return plain
-
-
-def _visible(character: str) -> str:
-    if character.isprintable() or character in _JOINERS:
-        return character
-    if unicodedata.category(character) == "Zs":
-        return " "
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _never_fail_to_encode(stream: TextIO) -> None:

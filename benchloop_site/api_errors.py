@@ -38,7 +38,9 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
 def _described(error: APIException) -> dict[str, object]:
     if isinstance(error, ValidationError):
         fields = _fields(error.detail)
-        message = next((lines[0] for lines in fields.values() if lines), "The request is not valid.")
+        message = next(
+            (lines[0] for lines in fields.values() if lines), "The request is not valid."
+        )
         return body(str(_first_code(error.get_codes()) or error.default_code), message, fields)
     return body(str(error.get_codes()), str(error.detail), getattr(error, "fields", None))
 

@@ -19,7 +19,7 @@ LOCAL_USER = "local"
 
 
 def fresh_token() -> str:
-    """A new token in the data folder (mode 0600); the one before it is worth nothing from now on."""
+    """A new token in the data folder (mode 0600); the one before it is worthless from now on."""
     (config.home() / TOKEN_FILE).unlink(missing_ok=True)
     return config.private_text(TOKEN_FILE, lambda: secrets.token_urlsafe(32))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
-from asgiref.sync import iscoroutinefunction
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (

@@ -1,12 +1,12 @@
 """Settings of both roles; everything that differs between machines comes from the environment.
 
-    BENCHLOOP_ROLE   local (default): one user, loopback only, no uploads. public: a site for others
-    BENCHLOOP_HOME   data folder: database, queue, results, secrets
-    SECRET_KEY       required in the public role; the local one is made once, mode 0600
-    ALLOWED_HOSTS    host names of the public site, separated by commas
-    DATABASE_URL     default: SQLite in the data folder
-    REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
-    BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
+BENCHLOOP_ROLE   local (default): one user, loopback only, no uploads. public: a site for others
+BENCHLOOP_HOME   data folder: database, queue, results, secrets
+SECRET_KEY       required in the public role; the local one is made once, mode 0600
+ALLOWED_HOSTS    host names of the public site, separated by commas
+DATABASE_URL     default: SQLite in the data folder
+REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
+BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ REDIS_URL = os.environ.get("REDIS_URL")
 SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
 DEBUG = False
 ALLOWED_HOSTS = _allowed_hosts(BENCHLOOP_ROLE)
-CSRF_TRUSTED_ORIGINS = [f"https://{host.removeprefix('.')}" for host in ALLOWED_HOSTS] if HTTPS else []
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
 
 INSTALLED_APPS = [
     "runs",
@@ -153,7 +153,9 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [folder for folder in [BASE_DIR / "benchloop_site" / "static"] if folder.is_dir()]
+STATICFILES_DIRS = [
+    folder for folder in [BASE_DIR / "benchloop_site" / "static"] if folder.is_dir()
+]
 SERVESTATIC_USE_FINDERS = True
 SERVESTATIC_ALLOW_ALL_ORIGINS = False
 

@@ -45,7 +45,7 @@ class EntryPages(PageNumberPagination):
 
 
 class LeaderboardView(APIView):
-    """`GET /api/v1/leaderboard/`: published entries, best first unless `ordering` says otherwise."""
+    """`GET /api/v1/leaderboard/`: published entries, best first or in the `ordering` given."""
 
     permission_classes = [AllowAny]
 
@@ -66,7 +66,10 @@ def reject_unknown_filters(request: Request) -> None:
     if unknown:
         known = ", ".join(sorted(EntryFilter.base_filters))
         raise ValidationError(
-            {name[:100]: [f"There is no such filter. The filters are: {known}."] for name in unknown[:10]},
+            {
+                name[:100]: [f"There is no such filter. The filters are: {known}."]
+                for name in unknown[:10]
+            },
             code="unknown_filter",
         )
 

@@ -1,4 +1,4 @@
-"""Entries: the rows of the leaderboard, with one column for everything that is filtered or shown."""
+"""Entries: the rows of the leaderboard, a column for all that is filtered or shown."""
 
 from __future__ import annotations
 

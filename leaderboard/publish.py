@@ -92,7 +92,7 @@ def columns(header: RunHeader) -> dict[str, Any]:
 
 
 def gpu_model(machine: Machine) -> str | None:
-    """`RTX 4090`, `2 x RTX 3090`, `A + B`; `CPU only`; None when nothing is known of the machine."""
+    """`RTX 4090`, `2 x RTX 3090`, `A + B`; `CPU only`; None: nothing is known."""
     if machine.gpus and machine.backend != "cpu":
         counts = Counter(gpu.model for gpu in machine.gpus)
         return " + ".join(f"{n} x {model}" if n > 1 else model for model, n in counts.items())

@@ -52,5 +52,3 @@ class EventsConsumer(AsyncWebsocketConsumer):
                 await self.send(text_data=message)
         except TooSlowError:
             await self.close(code=TRY_AGAIN_LATER)
-
-

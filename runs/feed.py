@@ -54,7 +54,8 @@ class EventFeed:
             self._reader = asyncio.create_task(self._read(newest))
         try:
             while page := await database_sync_to_async(messages_after)(last):
-                for last, message in page:
+                for event_id, message in page:
+                    last = event_id
                     yield message
             while True:
                 event_id, message = await live.get()
@@ -74,8 +75,9 @@ class EventFeed:
             except DatabaseError:
                 logger.exception("The event table cannot be read; trying again.")
                 continue
-            for last, message in page:
-                self._hand_out(last, message)
+            for event_id, message in page:
+                last = event_id
+                self._hand_out(event_id, message)
 
     def _hand_out(self, event_id: int, message: str) -> None:
         for live in list(self._watchers):

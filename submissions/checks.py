@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -19,6 +20,8 @@ import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output
 from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import SCORING_VERSION
@@ -35,14 +38,17 @@ SLACK_S = 1.0
 SLACK_SHARE = 0.02
 REVIEW_TPS = 2_500.0
 IMPOSSIBLE_TPS = 100_000.0
-"""Tokens a second of one stream: no device reads weights this fast, so a clock or count is wrong."""
+"""Tokens a second of one stream: a clock or a count must be wrong."""
 
 LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
 
 ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
+SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
 SPEED_SHAPE = re.compile(r"p(\d{1,7})x(\d{1,7})")
-HOME_PATH = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w")
+HOME_PATH = re.compile(
+    r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,7 @@ class Upload:
     @cached_property
     def tasks(self) -> dict[tuple[str, str], BenchmarkTask]:
         """Every official task of those packs, by suite and task id."""
-        return {
-            (name, task.id): task for name, pack in self.packs.items() for task in pack.tasks
-        }
+        return {(name, task.id): task for name, pack in self.packs.items() for task in pack.tasks}
 
     def quality_trials(self) -> Iterator[tuple[str, Trial]]:
         """The trials that verifiers judge, with their field paths."""
@@ -236,27 +240,22 @@ def check_trials(upload: Upload) -> Iterator[Finding]:
             yield from _task_findings(where, trial, upload.tasks.get((trial.suite, trial.task_id)))
     for suite, task_id, number in sorted(_expected(upload) - _numbered(upload)):
         yield refused(
-            "missing_trial", "trials", f"Trial {number} of {shown_id(task_id)} is missing.", suite=suite
+            "missing_trial", "trials", f"Trial {number} of {task_id} is missing.", suite=suite
         )
     for suite, task_id, number in sorted(_numbered(upload) - _expected(upload)):
         yield refused(
             "extra_trial",
             "trials",
-            f"Trial {number} of {shown_id(task_id)} is not part of this run.",
+            f"Trial {number} of {task_id} is not part of this run.",
             suite=suite,
         )
 
 
-def shown_id(text: str) -> str:
-    """An uploaded id, fit for a sentence."""
-    return text[:80]
-
-
 def _speed_trial_findings(where: str, trial: Trial) -> Iterator[Finding]:
     if not SPEED_SHAPE.fullmatch(trial.task_id):
-        yield refused(
-            "unknown_task", f"{where}.task_id", "Speed trials are named like p1024x256."
-        )
+        yield refused("unknown_task", f"{where}.task_id", "Speed trials are named like p1024x256.")
+    if trial.outcome not in SPEED_OUTCOMES:
+        yield refused("verdict_mismatch", f"{where}.outcome", "Nothing is judged in a speed trial.")
 
 
 def _task_findings(where: str, trial: Trial, task: BenchmarkTask | None) -> Iterator[Finding]:
@@ -265,16 +264,47 @@ def _task_findings(where: str, trial: Trial, task: BenchmarkTask | None) -> Iter
             "unknown_task", f"{where}.task_id", f"The suite {trial.suite} has no such task."
         )
         return
-    official = {
-        "prompt_hash": task_prompt_hash(task),
-        "difficulty": task.difficulty,
-        "capability_tags": task.capability_tags,
-        "verifier_type": task.verifier_type,
-    }
-    for name, value in official.items():
-        if getattr(trial, name) != value:
+    if trial.prompt_hash != task_prompt_hash(task):
+        yield refused(
+            "task_mismatch", f"{where}.prompt_hash", f"This is not the prompt of {task.id}."
+        )
+    if trial.verifier_type != task.verifier_type:
+        yield refused("task_mismatch", f"{where}.verifier_type", f"{task.id} has another verifier.")
+    # Labels may be corrected without a new pack hash.
+    if (trial.difficulty, trial.capability_tags) != (task.difficulty, task.capability_tags):
+        yield needs_review(
+            "task_mismatch", f"{where}.difficulty", f"{task.id} is labelled otherwise here."
+        )
+
+
+def check_speed_plan(upload: Upload) -> Iterator[Finding]:
+    """The speed suite holds every timing of its plan: slow ones cannot be left out."""
+    result = upload.result
+    has_suite = any(suite.dimension == "speed" for suite in result.suites)
+    if has_suite != (result.speed is not None):
+        yield refused("speed_mismatch", "speed", "Speed and the speed suite belong together.")
+    if result.speed is None:
+        return
+    plan = result.speed.plan
+    rules = PROFILES.get(result.profile)
+    if rules is not None and plan not in rules.speed_plans:
+        yield refused(
+            "speed_mismatch",
+            "speed.plan",
+            f"The profile {rules.name} has the speed plans {', '.join(rules.speed_plans)}.",
+        )
+    timed = Counter(
+        trial.task_id for trial in result.trials if trial.suite == "speed" and not trial.is_warmup
+    )
+    rounds = PLANS[plan][WARMUP_ROUNDS[plan] :]
+    for shape, wanted in Counter(shape for one in rounds for shape in one).items():
+        if timed[shape.task_id] < wanted:
             yield refused(
-                "task_mismatch", f"{where}.{name}", f"This is not the {name} of {task.id}."
+                "missing_trial",
+                "trials",
+                f"The speed plan {plan} times {shape.task_id} {wanted} times.",
+                found=timed[shape.task_id],
+                expected=wanted,
             )
 
 
@@ -447,21 +477,21 @@ def check_time_marks(upload: Upload) -> Iterator[Finding]:
             ("t_last_s", trial.t_last_s),
         ]
         known = [(name, mark) for name, mark in marks if mark is not None]
-        for (_, earlier), (name, later) in zip(known, known[1:], strict=False):
+        for (_, earlier), (name, later) in pairwise(known):
             if later < earlier - 1e-6:
                 yield refused(
                     "marks_reversed", f"trials[{index}].{name}", "The time marks are out of order."
                 )
-        last, latency = trial.t_last_s, trial.latency_s
-        if last is not None and latency is not None and trial.turns <= 1:
-            if last > latency * (1 + SLACK_SHARE) + 0.05:
-                yield refused(
-                    "marks_reversed",
-                    f"trials[{index}].t_last_s",
-                    "The last token came after the trial had ended.",
-                    t_last_s=last,
-                    latency_s=latency,
-                )
+        if trial.t_last_s is None or trial.latency_s is None:
+            continue
+        if trial.t_last_s > trial.latency_s * (1 + SLACK_SHARE) + 0.05:
+            yield refused(
+                "marks_reversed",
+                f"trials[{index}].t_last_s",
+                "The last token came after the trial had ended.",
+                t_last_s=trial.t_last_s,
+                latency_s=trial.latency_s,
+            )
 
 
 def check_rates(upload: Upload) -> Iterator[Finding]:
@@ -483,7 +513,10 @@ def check_rates(upload: Upload) -> Iterator[Finding]:
                 "The stream is unusually fast.",
                 tokens_per_second=rate,
             )
-        length, tokens = len(trial.output or "") + len(trial.thinking or ""), trial.tokens.completion
+        length, tokens = (
+            len(trial.output or "") + len(trial.thinking or ""),
+            trial.tokens.completion,
+        )
         if tokens is not None and length > (tokens + 1) * LONGEST_TOKEN:
             yield needs_review(
                 "too_few_tokens",
@@ -585,6 +618,7 @@ CHECKS: Sequence[Check] = (
     check_times,
     check_packs,
     check_trials,
+    check_speed_plan,
     check_fingerprint,
     check_verdicts,
     check_scores,

@@ -21,7 +21,9 @@ MAX_FIELDS = 20
 MAX_FIELD_PATH = 200
 CHUNK = 64 * 1024
 
-FREE_TEXT = frozenset({"output", "thinking", "answer", "message", "arguments", "text", "content", "error"})
+FREE_TEXT = frozenset(
+    {"output", "thinking", "answer", "message", "arguments", "text", "content", "error"}
+)
 """Fields that hold what a model or a program wrote: line breaks belong there."""
 
 INVISIBLE = frozenset(

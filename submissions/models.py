@@ -1,4 +1,4 @@
-"""Submissions: an upload on its way to the leaderboard, and everything that was decided about it."""
+"""Submissions: an upload on its way to the leaderboard, and what was decided about it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.components import need_chromium
 from tests.groups import GROUPS, group_of
+from tests.llama_cpp import LlamaCpp, llama_cpp
 from tests.network import stay_on_this_machine
 
 stay_on_this_machine()
@@ -27,6 +29,13 @@ def benchloop_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "benchloop-home"
     monkeypatch.setenv("BENCHLOOP_HOME", str(home))
     return home
+
+
+@pytest.fixture(scope="session")
+def real_server() -> Iterator[LlamaCpp]:
+    """One real llama.cpp server for all tests that need it."""
+    with llama_cpp() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

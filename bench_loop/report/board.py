@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import EN_DASH, Figure
 from bench_loop.report.views import Span, StackName, Trust
-
-SCORES = ("overall", "quality", "speed", "reliability", "value")
 
 Bounds = tuple[float, float] | None
 
@@ -28,7 +26,7 @@ class Standing:
     ttft: tuple[float, Figure] | None = None
     answers_per_minute: float | None = None
     band: tuple[int, int] | None = None
-    not_ranked: str | None = None
+    not_ranked: str = ""
     trust: Trust | None = None
 
     @property
@@ -49,6 +47,30 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A head of the table. `direction` is set on the column that the rows are sorted by."""
+
+    key: str
+    label: str
+    unit: str
+    tier: int = 1
+    href: str | None = None
+    direction: str | None = None
+
+
+COLUMNS = (
+    Column("overall_score", "Overall", ""),
+    Column("quality_score", "Quality", "0–100"),
+    Column("speed_score", "Speed", "0–100", tier=3),
+    Column("reliability_score", "Reliab.", "0–100", tier=2),
+    Column("value_score", "Value", "0–100", tier=3),
+    Column("generation_tps", "Gen.", "tok/s"),
+    Column("ttft_s", "TTFT", "s"),
+)
+"""The figures of a row, overall first. Third tier goes first where it is narrow, then second."""
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row, ready to be printed."""
 
@@ -63,7 +85,7 @@ class Row:
     finished: str
     finished_sort: str
     trust: Trust | None
-    reason: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +109,6 @@ class Board:
     unranked: tuple[Row, ...]
     lede: tuple[Span, ...]
     picks: tuple[Pick, ...] = ()
-    columns: tuple[str, ...] = field(default=("quality", "speed", "reliability", "value"))
 
     @property
     def is_empty(self) -> bool:
@@ -100,8 +121,8 @@ def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
     Ranked rows go by overall score, the others by time, newest first. `keep_order` leaves the order
     as it is (another column was chosen), and then no group shares first place.
     """
-    ranked = [standing for standing in standings if standing.not_ranked is None]
-    others = [standing for standing in standings if standing.not_ranked is not None]
+    ranked = [standing for standing in standings if not standing.not_ranked]
+    others = [standing for standing in standings if standing.not_ranked]
     if not keep_order:
         ranked.sort(key=lambda standing: -standing.overall)
         others.sort(key=lambda standing: standing.finished_at, reverse=True)
@@ -148,7 +169,7 @@ def _unranked_lede(others: Sequence[Standing]) -> tuple[Span, ...]:
     spans = [Span("Nothing is ranked yet", "strong"), Span(". Latest run: "), *_named(latest)]
     if latest.generation:
         spans += [Span(", "), Span(latest.generation[1].value, "strong"), Span(" tok/s")]
-    return (*spans, Span(f" ({latest.not_ranked})."))
+    return (*spans, Span(f". {latest.not_ranked}"))
 
 
 def _named(standing: Standing) -> list[Span]:
@@ -193,7 +214,7 @@ def _axis(standings: Sequence[Standing]) -> plots.Axis | None:
 
 
 def _row(standing: Standing, axis: plots.Axis | None, lead: Bounds) -> Row:
-    is_ranked = standing.not_ranked is None
+    is_ranked = not standing.not_ranked
     overall = standing.scores.get("overall") if is_ranked else None
     low, high = standing.band or (0, 0)
     band = f"{low}" if low == high else f"{low}{EN_DASH}{high}"
@@ -214,21 +235,20 @@ def _row(standing: Standing, axis: plots.Axis | None, lead: Bounds) -> Row:
 
 
 def _cells(standing: Standing) -> tuple[Cell, ...]:
-    tiers = {"quality": 1, "speed": 3, "reliability": 2, "value": 3}
-    scores = [
-        Cell(
-            label=name,
-            figure=figures.score(*standing.scores[name]) if name in standing.scores else None,
-            sort=_sortable(standing.scores[name][0] if name in standing.scores else None),
-            tier=tier,
-        )
-        for name, tier in tiers.items()
-    ]
-    speeds = [
-        Cell(label, pair[1] if pair else None, _sortable(pair[0] if pair else None))
-        for label, pair in (("tok/s", standing.generation), ("TTFT s", standing.ttft))
-    ]
-    return (*scores, *speeds)
+    cells = []
+    for column in COLUMNS[1:]:
+        value, figure = _figure(standing, column.key)
+        label = column.label if column.unit.startswith("0") else f"{column.label} {column.unit}"
+        cells.append(Cell(label, figure, _sortable(value), column.tier))
+    return tuple(cells)
+
+
+def _figure(standing: Standing, key: str) -> tuple[float | None, Figure | None]:
+    measured = {"generation_tps": standing.generation, "ttft_s": standing.ttft}
+    if key in measured:
+        return measured[key] or (None, None)
+    score = standing.scores.get(key.removesuffix("_score"))
+    return (score[0], figures.score(*score)) if score else (None, None)
 
 
 def _sortable(value: float | None) -> str:

@@ -8,7 +8,6 @@ Absence is never a figure: what is unknown is None here and a word on the page.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +22,8 @@ UNKNOWN = EN_DASH
 
 _SIGNIFICANT = 3
 """Digits of a value whose interval is unknown."""
+_FINEST = 4
+"""Digits of a rate or time at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,8 @@ def place(half_width: float) -> int:
     """
     if half_width <= 0:
         raise ValueError("a half-width is positive")
-    exponent = Decimal(repr(float(half_width))).adjusted()
-    starts_with_one = str(Decimal(repr(float(half_width))).as_tuple().digits[0]) == "1"
-    return -exponent + (1 if starts_with_one else 0)
+    starts_with_one = Decimal(repr(float(half_width))).as_tuple().digits[0] == 1
+    return -_exponent(half_width) + (1 if starts_with_one else 0)
 
 
 def number(value: float, decimals: int) -> str:
@@ -65,7 +65,7 @@ def significant(value: float, digits: int = _SIGNIFICANT) -> str:
     """`value` at `digits` significant digits, for a value whose interval is unknown."""
     if value == 0:
         return "0"
-    return number(value, digits - 1 - Decimal(repr(float(value))).adjusted())
+    return number(value, digits - 1 - _exponent(value))
 
 
 def count(value: int) -> str:
@@ -86,14 +86,17 @@ def score(value: float, interval: Sequence[float] | None) -> Figure:
 
 
 def rate(value: float, half_width: float | None) -> Figure:
-    """A rate or a time: `40.3` and `±0.6`; three significant digits where no spread is known."""
-    if half_width is None or half_width <= 0 or not math.isfinite(half_width):
+    """A rate or a time: `40.3` and `±0.6`; three significant digits where no spread is known.
+
+    Never more than four digits: no clock here tells more, and a smaller half-width is given as one
+    unit of the last of them.
+    """
+    if half_width is None or half_width <= 0 or value <= 0:
         return Figure(significant(value), None, exact(value, None))
-    decimals = place(half_width)
+    decimals = min(place(half_width), _FINEST - 1 - _exponent(value))
+    shown = max(half_width, 10.0**-decimals)
     interval = (value - half_width, value + half_width)
-    return Figure(
-        number(value, decimals), f"±{number(half_width, decimals)}", exact(value, interval)
-    )
+    return Figure(number(value, decimals), f"±{number(shown, decimals)}", exact(value, interval))
 
 
 def difference(value: float, interval: Sequence[float] | None) -> Figure:
@@ -165,6 +168,11 @@ def exact(value: float, interval: Sequence[float] | None) -> str:
     """The value as stored, to six decimals, with its interval: for titles."""
     text = _plain(value)
     return f"{text} [{_plain(interval[0])}, {_plain(interval[1])}]" if interval else text
+
+
+def _exponent(value: float) -> int:
+    """Power of ten of the first digit: 2 for 140, -1 for 0.6."""
+    return Decimal(repr(float(value))).adjusted()
 
 
 def _plain(value: float) -> str:

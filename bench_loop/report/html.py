@@ -11,7 +11,7 @@ from pathlib import Path
 import bench_loop
 from bench_loop.config import bundled
 from bench_loop.report import figures, views
-from bench_loop.report.board import Bounds, Standing, board
+from bench_loop.report.board import COLUMNS, Bounds, Standing, board
 from bench_loop.report.render import render
 from bench_loop.result.records import Aggregates, RunResult
 
@@ -30,6 +30,7 @@ def dashboard(results: Sequence[RunResult]) -> str:
         "report/dashboard.html",
         {
             "board": board([standing(result) for result in newest_first]),
+            "columns": COLUMNS,
             "runs": [views.run_view(result) for result in newest_first],
             "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),
             "profiles": sorted({result.profile for result in results}),

@@ -6,13 +6,21 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean
+from bench_loop.console import NARROW, Signs, clean, width
 from bench_loop.contracts.verifier import Outcome
+from bench_loop.report.views import OUTCOME_WORDS
 
 LABEL = 16
 """Columns of the name at the left of a line, as long as the longest suite name and a gap."""
+
+COUNT = 12
+"""Columns of the count after a tape, with the gap before it."""
+
+VALUE = 5
+"""Columns of a score before its bar, with the gap after it."""
 
 PLOT = 41
 """Columns of a plot from 0 to 100: one column is 2.5 points."""
@@ -22,10 +30,8 @@ Cell = tuple[str, str]
 
 
 def outcome_word(outcome: Outcome | None) -> str:
-    """An outcome as it is said: `harness error`; a trial that nothing judges was `measured`."""
-    if outcome == "not_applicable":
-        return "n/a"
-    return outcome.replace("_", " ") if outcome else "measured"
+    """An outcome as it is said; a trial that nothing judges was `measured`."""
+    return OUTCOME_WORDS[outcome] if outcome else "measured"
 
 
 def signal_path(nodes: Sequence[str], signs: Signs) -> Text:
@@ -33,7 +39,7 @@ def signal_path(nodes: Sequence[str], signs: Signs) -> Text:
 
     These are the last two: the harness or gateway whose requests it times, and the verifier.
     """
-    path = Text(no_wrap=True)
+    path = Text()
     for position, node in enumerate(nodes):
         if position:
             path.append(f" {signs.wire} ", style="basis")
@@ -48,21 +54,24 @@ def cell(outcome: Outcome | None, signs: Signs) -> Cell:
     return sign(outcome, signs), "pass.cell" if quiet else str(outcome)
 
 
-def tape_lines(name: str, cells: Sequence[Cell], count: str, columns: int) -> list[Text]:
+def tape_lines(
+    name: str, cells: Sequence[Cell], count: str, columns: int, *, longest: int
+) -> list[Text]:
     """A suite as a tape of cells with its count, on as many lines as the cells need.
 
-    On a narrow terminal the cells go and the count stays.
+    `longest` is the number of cells of the longest tape shown, so that the counts stand in one
+    column. On a narrow terminal the cells go and the count stays.
     """
     label = Text(f"{clean(name):<{LABEL}}")
-    if columns < NARROW or not cells:
+    if columns < NARROW:
         return [label.append(count, style="figure")]
-    room = columns - LABEL - 12
-    rows = [cells[start : start + room] for start in range(0, len(cells), room)]
-    lines = []
-    for number, row in enumerate(rows):
-        head = label if number == 0 else Text(" " * LABEL)
-        lines.append(head.append_text(_joined(row)))
-    lines[-1].append("  " + count, style="figure")
+    room = columns - LABEL - COUNT
+    rows = [cells[start : start + room] for start in range(0, len(cells), room)] or [[]]
+    lines = [Text(" " * LABEL) if number else label for number in range(len(rows))]
+    for line, row in zip(lines, rows, strict=True):
+        line.append_text(_joined(row))
+    gap = min(longest, room) - len(rows[-1]) + 2
+    lines[-1].append(" " * gap).append(count, style="figure")
     return lines
 
 
@@ -78,8 +87,22 @@ def cut(line: Text, columns: int) -> Text:
     return line
 
 
-def axis(indent: int) -> Text:
+def wrapped(
+    text: Text, screen: Console, *, indent: int = 0, limit: int | None = None
+) -> list[Text]:
+    """`text` as lines that fit `screen`, cut after `limit` of them with an ellipsis."""
+    room = max(width(screen) - indent, 20)
+    lines = list(text.wrap(screen, room))
+    if limit is not None and len(lines) > limit:
+        lines = lines[:limit]
+        lines[-1].append("…")
+        lines[-1].truncate(room, overflow="ellipsis")
+    return [Text(" " * indent).append_text(line) for line in lines]
+
+
+def axis() -> Text:
     """The scale above score bars, 0 to 100."""
+    indent = LABEL + VALUE
     ticks = [" "] * (indent + PLOT + 2)
     for value in (0, 25, 50, 75, 100):
         middle = indent + _column(value)

@@ -212,7 +212,11 @@ class RunProgress:
         else:
             good = len(done) if name == SPEED else Counter(done)["pass"]
             count = f"{good} of {planned if name == SPEED else len(done)}"
-        return tape_lines(name, cells, count, width(self._console))
+        longest = max(
+            max(self._planned.get(suite, 0), len(outcomes))
+            for suite, outcomes in self._outcomes.items()
+        )
+        return tape_lines(name, cells, count, width(self._console), longest=longest)
 
     def _now_line(self) -> Text:
         if self._note or not self._current:

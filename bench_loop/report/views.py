@@ -29,6 +29,10 @@ from bench_loop.result.records import (
     SuiteResult,
     Trial,
 )
+from bench_loop.scoring import constants
+from bench_loop.scoring.rates import engine_rate, ttft_s
+from bench_loop.scoring.speed import half_width
+from bench_loop.scoring.suites import is_censored
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 OUTCOME_WORDS: dict[Outcome, str] = {
@@ -263,7 +267,7 @@ class RunView:
     scoring_version: str
     started: str
     runtime: str
-    not_ranked: str | None
+    not_ranked: str
     lede: tuple[Span, ...]
     notices: tuple[Notice, ...]
     stats: tuple[Stat, ...]
@@ -296,7 +300,7 @@ def run_view(result: RunResult) -> RunView:
         lede=run_lede(result),
         notices=notices(result),
         stats=stats(result, judged),
-        formula=formula(result.aggregates),
+        formula=None if not_ranked_reason(result) else formula(result.aggregates),
         path=signal_path(result, judged),
         tapes=tapes(judged),
         outcomes=outcome_counts(trial.outcome for trial in judged),
@@ -356,18 +360,22 @@ def title(subject: Subject, machine: Machine) -> str:
     return f"{one_line(model)} in {one_line(subject.harness)}, {device(machine)}"
 
 
-def not_ranked_reason(header: RunHeader) -> str | None:
-    """Why a run has no place in a ranking, in words; None: it has one."""
-    if header.status != "complete":
-        return f"{header.status} run"
+def not_ranked_reason(header: RunHeader) -> str:
+    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
     rules = PROFILES.get(header.profile)
-    if rules is None:
-        return "not a whole profile"
-    if not rules.is_ranked:
-        return f"{header.profile} is never ranked"
+    context, speed = header.subject.context, header.speed
+    half_width = speed.generation_half_width if speed else None
+    if header.status != "complete":
+        return f"The run is {header.status}."
+    if rules is None or not rules.is_ranked:
+        return f"Runs of the profile {header.profile} are never ranked."
     if header.aggregates.overall_score is None:
-        return "no overall score"
-    return None
+        return "There is no overall score: a part of the profile was not measured."
+    if context is None or context.loaded is None:
+        return "The loaded context window was not read back from the server."
+    if half_width is not None and half_width > constants.PUBLISHABLE_HALF_WIDTH:
+        return "The speed varied too much to be ranked."
+    return ""
 
 
 def score_figure(value: float | None, interval: Interval | None) -> Figure | None:
@@ -376,23 +384,19 @@ def score_figure(value: float | None, interval: Interval | None) -> Figure | Non
 
 
 def generation_figure(speed: Speed | None) -> Figure | None:
-    """Headline generation tok/s with the half-width that was measured."""
-    if speed is None or speed.generation_tps is None:
-        return None
-    return spread_figure(speed.generation_tps, speed.generation_half_width)
+    """Headline generation speed in tokens a second."""
+    return spread_figure(speed.generation_tps) if speed and speed.generation_tps else None
 
 
 def ttft_figure(speed: Speed | None) -> Figure | None:
-    """Headline TTFT in seconds."""
-    if speed is None or speed.ttft_s is None:
-        return None
-    return spread_figure(speed.ttft_s, speed.ttft_half_width)
+    """Headline time to the first token in seconds."""
+    return spread_figure(speed.ttft_s) if speed and speed.ttft_s else None
 
 
-def spread_figure(spread: Spread, relative_half_width: float | None = None) -> Figure:
-    """The median of a spread; the half-width, a share of the mean, decides its digits."""
-    half_width = None if relative_half_width is None else relative_half_width * spread.mean
-    return figures.rate(spread.median, half_width)
+def spread_figure(spread: Spread) -> Figure:
+    """The median of a spread with the half-width of the 95 % interval of its mean."""
+    share = half_width(spread)
+    return figures.rate(spread.median, None if share is None else share * spread.mean)
 
 
 def run_lede(header: RunHeader) -> tuple[Span, ...]:
@@ -404,12 +408,10 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     spans: list[Span] = []
     overall = score_figure(scores.overall_score, scores.overall_score_interval)
     reason = not_ranked_reason(header)
-    if overall and reason is None:
+    if overall and not reason:
         spans += [Span("Overall "), *_figure_spans(overall), Span(". ")]
-    elif reason:
-        spans += [Span("Not ranked", "strong"), Span(f": {reason}. ")]
     if suites:
-        spans += _best_and_worst(suites)
+        spans += _best_and_worst(suites, scores)
     generation = generation_figure(header.speed)
     if generation:
         spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
@@ -418,13 +420,16 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _best_and_worst(suites: Sequence[SuiteResult]) -> list[Span]:
-    ranked = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
-    best, worst = ranked[0], ranked[-1]
-    if (best.score or 0) == 0:
+def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
+    in_order = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
+    best, worst = in_order[0], in_order[-1]
+    quality = score_figure(scores.quality_score, scores.quality_score_interval)
+    if not best.score:
         tasks = sum(suite.task_count for suite in suites)
         return [Span("It passed "), Span("none", "strong"), Span(f" of {tasks} tasks. ")]
-    if best is worst or best.score == worst.score:
+    if best.score == worst.score and len(suites) > 1 and quality:
+        return [Span("Quality "), *_figure_spans(quality), Span(" in every suite. ")]
+    if best is worst:
         return [Span(f"{one_line(best.suite)} "), *_suite_spans(best), Span(". ")]
     spans = [Span(f"Highest in {one_line(best.suite)}, "), *_suite_spans(best)]
     return [
@@ -464,11 +469,7 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "The server is not on this machine: its hardware is not known.")
         )
-    censored = [
-        one_line(suite.suite)
-        for suite in header.suites
-        if suite.truncated_count >= 0.02 * max(_scored(suite), 1)
-    ]
+    censored = [one_line(suite.suite) for suite in _quality(header) if is_censored(suite)]
     if censored:
         names = ", ".join(censored)
         found.append(
@@ -489,7 +490,7 @@ def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
             if not reason
             else None,
             absence="not ranked",
-            basis=reason,
+            basis=reason or None,
         ),
         Stat(
             "Quality",
@@ -547,14 +548,13 @@ def formula(scores: Aggregates) -> str | None:
     parts = (scores.quality_score, scores.speed_score, scores.reliability_score)
     if scores.overall_score is None or None in parts:
         return None
-    quality, speed, reliability = (part or 0.0 for part in parts)
-    u = min(1.0, quality / 20)
-    share = f"{figures.number(u, 2)} × (" if u < 1 else ""
-    close = ")" if u < 1 else ""
+    quality, speed, reliability = (figures.number(part or 0.0, 1) for part in parts)
+    share = min(1.0, (scores.quality_score or 0.0) / constants.FULL_CREDIT_QUALITY)
+    before, after = (f"{figures.number(share, 2)} × (", ")") if share < 1 else ("", "")
     return (
-        f"0.55 × {figures.number(quality, 1)} quality + {share}"
-        f"0.20 × {figures.number(speed, 1)} speed + "
-        f"0.25 × {figures.number(reliability, 1)} reliability{close}"
+        f"{constants.QUALITY_WEIGHT:.2f} × {quality} quality + {before}"
+        f"{constants.SPEED_WEIGHT:.2f} × {speed} speed + "
+        f"{constants.RELIABILITY_WEIGHT:.2f} × {reliability} reliability{after}"
         f" = {figures.number(scores.overall_score, 1)} overall"
     )
 
@@ -791,21 +791,17 @@ def passages(trial: Trial) -> tuple[Passage, ...]:
 def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
     """The speed suite with all its raw figures."""
     quantities = (
-        ("Generation", "tok/s", speed.generation_tps, speed.generation_half_width),
-        ("Prompt", "tok/s", speed.prompt_tps, None),
-        ("TTFT", "s", speed.ttft_s, speed.ttft_half_width),
-        ("TTFA", "s", speed.ttfa_s, None),
-        ("Load", "s", speed.load_s, None),
+        ("Generation", "tok/s", speed.generation_tps),
+        ("Prompt", "tok/s", speed.prompt_tps),
+        ("TTFT", "s", speed.ttft_s),
+        ("TTFA", "s", speed.ttfa_s),
+        ("Load", "s", speed.load_s),
     )
     measured = [trial for trial in trials if trial.suite == "speed"]
-    bases = {spread.basis for _, _, spread, _ in quantities if spread and spread.basis}
+    bases = {spread.basis for _, _, spread in quantities if spread and spread.basis}
     return SpeedView(
         plan=speed.plan,
-        rows=tuple(
-            _speed_row(name, unit, spread, half_width)
-            for name, unit, spread, half_width in quantities
-            if spread
-        ),
+        rows=tuple(_speed_row(name, unit, spread) for name, unit, spread in quantities if spread),
         shapes=tuple(_shape_row(shape) for shape in speed.shapes),
         trials=tuple(_speed_trial_row(trial) for trial in measured),
         findings=tuple(one_line(finding) for finding in speed.findings),
@@ -813,11 +809,11 @@ def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
     )
 
 
-def _speed_row(name: str, unit: str, spread: Spread, half_width: float | None) -> SpeedRow:
+def _speed_row(name: str, unit: str, spread: Spread) -> SpeedRow:
     return SpeedRow(
         name=name,
         unit=unit,
-        figure=spread_figure(spread, half_width),
+        figure=spread_figure(spread),
         mean=figures.significant(spread.mean),
         peak=figures.significant(spread.peak),
         stdev=UNKNOWN if spread.stdev is None else figures.significant(spread.stdev, 2),
@@ -839,23 +835,20 @@ def _shape_row(shape: ShapeSpeed) -> ShapeRow:
 
 
 def _median(spread: Spread | None) -> str:
-    return UNKNOWN if spread is None else figures.significant(spread.median)
+    return UNKNOWN if spread is None else spread_figure(spread).value
 
 
 def _speed_trial_row(trial: Trial) -> SpeedTrialRow:
-    firsts = [t for t in (trial.t_first_thinking_s, trial.t_first_answer_s) if t is not None]
-    engine = trial.engine_timings
-    rated = engine and engine.generated_tokens and engine.generation_s
-    rate = engine.generated_tokens / engine.generation_s if engine and rated else None  # type: ignore[operator]
+    first, rate = ttft_s(trial), engine_rate(trial)
     return SpeedTrialRow(
         task=one_line(trial.task_id),
         trial="warm-up" if trial.is_warmup else str(trial.trial),
         prompt_tokens=_count(trial.tokens.prompt) or UNKNOWN,
         cached_tokens=_count(trial.tokens.cached) or UNKNOWN,
         completion_tokens=_count(trial.tokens.completion) or UNKNOWN,
-        first=figures.seconds(min(firsts)) if firsts else UNKNOWN,
+        first=UNKNOWN if first is None else figures.seconds(first),
         last=UNKNOWN if trial.t_last_s is None else figures.seconds(trial.t_last_s),
-        engine=UNKNOWN if rate is None else figures.significant(rate),
+        engine=UNKNOWN if rate is None else figures.significant(rate.tps),
     )
 
 
@@ -940,10 +933,6 @@ def command_line(result: RunHeader) -> str:
 
 def _quality(header: RunHeader) -> list[SuiteResult]:
     return [suite for suite in header.suites if suite.dimension == "quality"]
-
-
-def _scored(suite: SuiteResult) -> int:
-    return suite.pass_count + suite.partial_count + suite.fail_count + suite.truncated_count
 
 
 def _texts(*texts: str | None) -> tuple[str, ...]:
