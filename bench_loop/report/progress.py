@@ -27,9 +27,9 @@ from bench_loop.engine.events import (
 from bench_loop.report import figures
 from bench_loop.report.estimate import time_left
 from bench_loop.report.marks import (
-    LABEL,
     cell,
     cut,
+    label,
     outcome_word,
     sign,
     signal_path,
@@ -169,7 +169,7 @@ class RunProgress:
 
     def _finished_line(self, event: TrialFinished) -> Text:
         trial, total = event.trial, max(self._total, event.number)
-        line = Text(f"[{event.number:>{len(str(total))}}/{total}] {clean(trial.suite):<{LABEL}}")
+        line = Text(f"[{event.number:>{len(str(total))}}/{total}] ").append_text(label(trial.suite))
         line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
         parts = [_short(trial)]
         if trial.latency_s is not None:
