@@ -75,7 +75,7 @@ class RunProgress:
         self._last_loss: Text | None = None
         self._rate: float | None = None
         self._began = self._trial_began = clock()
-        self._screen = _Screen(console, self._frame) if _can_redraw(console) else None
+        self._screen = _Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
@@ -294,10 +294,6 @@ def _elapsed(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _can_redraw(console: Console) -> bool:
-    return console.is_terminal and not console.is_dumb_terminal
 
 
 def _short(trial: Trial) -> str:

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
-from bench_loop.report.figures import Figure
 from bench_loop.report.marks import (
     LABEL,
     VALUE,
@@ -213,7 +212,7 @@ def _score_line(
 ) -> Text:
     """Name, value, bar with whisker, interval; or the words that stand in their place."""
     line = label(stat.label.lower())
-    figure: Figure | None = stat.figure
+    figure = stat.figure
     if figure is None or value is None:
         has_reason = stat.absence == "not ranked" and stat.basis
         return line.append(_as_clause(stat) if has_reason else stat.absence, style="basis")
