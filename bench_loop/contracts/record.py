@@ -14,7 +14,8 @@ class Record(BaseModel):
 
 
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Seconds = Annotated[float, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, le=1e9)]
+"""A duration; bounded so that sums and squares of hostile values stay finite."""
 Positive = Annotated[float, Field(gt=0)]
 Score = Annotated[float, Field(ge=0, le=100)]
 TaggedHash = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]

@@ -56,7 +56,9 @@ def suite_trials(suite: str, outcomes: Sequence[Outcome | Sequence[Outcome]]) ->
     ]
 
 
-def suite_key(suite: str, trials: Iterable[Trial] = (), *, task_ids: Sequence[str] = ()) -> SuiteKey:
+def suite_key(
+    suite: str, trials: Iterable[Trial] = (), *, task_ids: Sequence[str] = ()
+) -> SuiteKey:
     """The key of a quality suite with these tasks and those that occur in `trials`."""
     seen = {trial.task_id for trial in trials if trial.suite == suite}
     return SuiteKey(suite, "1.0", HASH, "quality", tuple(sorted(seen.union(task_ids))))

@@ -1,0 +1,168 @@
+"""Why two runs are not comparable, as sentences for a person.
+
+What is being compared may differ: model, quantization, machine. The core settings may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bench_loop.contracts.chat import Sampling
+from bench_loop.result.records import RunHeader
+
+WINDOW_CLASSES = (2048, 4096, 8192, 16384, 32768, 40960, 65536, 131072, 262144, 1048576)
+"""Context windows, in tokens, between which a loaded window is counted as the lower one."""
+
+Read = Callable[[RunHeader], Any]
+
+_CORE: tuple[tuple[str, Read], ...] = (
+    ("scoring version", lambda run: run.scoring_version),
+    ("profile", lambda run: run.profile),
+    ("seed of fresh instances", lambda run: run.settings.fresh_seed),
+    ("number of trials", lambda run: run.settings.trials),
+    ("seed rule", lambda run: run.settings.seed_rule),
+    ("answer budget", lambda run: run.settings.answer_budget_rule),
+    ("thinking mode", lambda run: run.subject.thinking),
+    ("thinking budget", lambda run: run.settings.thinking_budget),
+    ("wall limit", lambda run: run.settings.wall_limit_rule),
+    ("use of the prompt cache", lambda run: run.settings.use_prompt_cache),
+    ("sandbox", lambda run: (run.sandbox or {}).get("kind")),
+)
+
+_HARNESS: tuple[tuple[str, Read], ...] = (
+    ("harness", lambda run: run.subject.harness),
+    ("harness version", lambda run: run.subject.harness_version),
+    ("harness configuration", lambda run: run.subject.harness_config_hash),
+)
+
+_SPEED: tuple[tuple[str, Read], ...] = (
+    ("engine", lambda run: run.subject.provider_version or run.subject.provider),
+    ("KV cache type", lambda run: run.subject.kv_cache_type),
+    ("flash attention", lambda run: run.settings.flash_attention),
+    ("speculative decoding", lambda run: run.subject.speculative),
+    ("offloaded layers", lambda run: run.subject.offloaded_layers),
+    ("parallel slots", lambda run: run.settings.parallel_slots),
+)
+
+
+def not_comparable(
+    a: RunHeader, b: RunHeader, *, may_harness_differ: bool = False
+) -> tuple[str, ...]:
+    """Why the quality of two runs is not comparable; empty: it is.
+
+    `may_harness_differ` is for a comparison of harnesses: then the harness is what is compared.
+    """
+    return (
+        *_suite_differences(a, b),
+        *_differences(_CORE, a, b),
+        *_sampling_differences(a.settings.sampling, b.settings.sampling),
+        *_window_difference(a, b),
+        *_template_difference(a, b),
+        *(() if may_harness_differ else _differences(_HARNESS, a, b)),
+    )
+
+
+def speed_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
+    """Why the speed of two runs is not comparable, beside the reasons of `not_comparable`."""
+    if a.speed is None or b.speed is None:
+        return ("The speed suite was not run in both.",)
+    reasons = list(_differences(_SPEED, a, b))
+    if (a.speed.plan == "minimum") != (b.speed.plan == "minimum"):
+        reasons.append(
+            "One run took its headline speed from the plan minimum, which has other shapes."
+        )
+    return tuple(reasons)
+
+
+def window_class(tokens: int) -> int:
+    """The class of a loaded context window: the largest usual window that fits in it, or itself."""
+    fitting = [size for size in WINDOW_CLASSES if size <= tokens]
+    return max(fitting, default=tokens)
+
+
+def _suite_differences(a: RunHeader, b: RunHeader) -> list[str]:
+    ours = {suite.suite: suite for suite in a.suites if suite.dimension == "quality"}
+    theirs = {suite.suite: suite for suite in b.suites if suite.dimension == "quality"}
+    reasons = [
+        f"The suite {name} was run in only one of them."
+        for name in sorted(ours.keys() ^ theirs.keys())
+    ]
+    for name in sorted(ours.keys() & theirs.keys()):
+        first, second = ours[name], theirs[name]
+        if first.version != second.version:
+            reasons.append(
+                f"The suite {name} has version {first.version} against {second.version}: "
+                "run again with the current pack."
+            )
+        elif first.pack_hash != second.pack_hash:
+            reasons.append(
+                f"The pack of {name} differs ({_short(first.pack_hash)} against "
+                f"{_short(second.pack_hash)}): one of them was changed."
+            )
+    return reasons
+
+
+def _differences(fields: tuple[tuple[str, Read], ...], a: RunHeader, b: RunHeader) -> list[str]:
+    reasons = []
+    for what, read in fields:
+        first, second = read(a), read(b)
+        if first != second:
+            reasons.append(_sentence(what, first, second))
+    return reasons
+
+
+def _sampling_differences(a: Sampling, b: Sampling) -> list[str]:
+    return [
+        _sentence(field.replace("_", " "), getattr(a, field), getattr(b, field))
+        for field in Sampling.model_fields
+        if getattr(a, field) != getattr(b, field)
+    ]
+
+
+def _window_difference(a: RunHeader, b: RunHeader) -> list[str]:
+    first, second = _loaded_window(a), _loaded_window(b)
+    if window_class(first) == window_class(second):
+        return []
+    return [f"The context windows differ: {first:,} against {second:,} tokens."]
+
+
+def _loaded_window(run: RunHeader) -> int:
+    """The window that was loaded; where it could not be read back, the one that was asked for."""
+    loaded = run.subject.context.loaded if run.subject.context else None
+    return run.settings.context_window if loaded is None else loaded
+
+
+def _template_difference(a: RunHeader, b: RunHeader) -> list[str]:
+    """Two models have two templates; two templates for one model are a difference in settings."""
+    first, second = a.subject.chat_template_hash, b.subject.chat_template_hash
+    if first is None or second is None or first == second or not _is_same_model(a, b):
+        return []
+    return [
+        f"The chat templates of the same model differ: {_short(first)} against {_short(second)}."
+    ]
+
+
+def _is_same_model(a: RunHeader, b: RunHeader) -> bool:
+    ours, theirs = a.subject.weights_digest, b.subject.weights_digest
+    if ours is not None and theirs is not None:
+        return ours == theirs
+    return a.subject.model_id == b.subject.model_id
+
+
+def _sentence(what: str, first: object, second: object) -> str:
+    if first is None or second is None:
+        known = second if first is None else first
+        return f"Only one of the runs has a {what}: {_word(known)}."
+    return f"They differ in {what}: {_word(first)} against {_word(second)}."
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    text = str(value)
+    return _short(text) if text.startswith("sha256:") else text
+
+
+def _short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:8]
