@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -213,7 +214,14 @@ def benchmark(
     from bench_loop.report.terminal import RunProgress, print_run
 
     screen = console()
-    with RunProgress(screen) as progress:
+    planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+    nodes = (
+        " ".join(filter(None, (model_id, model.quantization))),
+        " ".join(filter(None, (server.engine, server.version))),
+        f"{harness.name} {harness.version}",
+        "verifier",
+    )
+    with RunProgress(screen, planned=planned, nodes=nodes) as progress:
         result = go(progress)
-    print_run(result, screen)
+    print_run(result, screen, progress.file)
     return result

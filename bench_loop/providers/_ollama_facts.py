@@ -1,0 +1,80 @@
+"""What Ollama says of its models at `/api/tags`, `/api/show` and `/api/ps`, without any I/O."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bench_loop.contracts.provider import ModelFacts
+from bench_loop.providers._openai_facts import template_hash
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+
+_WEIGHTS_BLOB = re.compile(r"^FROM\s.*sha256[-:]([0-9a-f]{64})\s*$", re.MULTILINE)
+
+
+def listed_facts(tag: dict[str, Any]) -> ModelFacts:
+    """What one entry of `/api/tags` says."""
+    details = as_dict(tag.get("details"))
+    return ModelFacts(
+        model_id=as_text(tag.get("model")) or as_text(tag.get("name")) or "unnamed",
+        family=as_text(details.get("family")),
+        parameter_size=as_text(details.get("parameter_size")),
+        quantization=as_text(details.get("quantization_level")),
+        size_bytes=as_count(tag.get("size")) or None,
+        context_declared=as_count(details.get("context_length")) or None,
+        capabilities=_capabilities(tag),
+        is_remote=_is_remote(tag),
+    )
+
+
+def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any]) -> ModelFacts:
+    """All that is known of one model; `running` is its entry at `/api/ps`, empty if not loaded.
+
+    The digest of the tag names Ollama's own manifest; that of the weights stands in the modelfile.
+    """
+    details, info = as_dict(show.get("details")), as_dict(show.get("model_info"))
+    architecture = as_text(info.get("general.architecture")) or ""
+    template = as_text(show.get("template"))
+    weights = _WEIGHTS_BLOB.search(as_text(show.get("modelfile")) or "")
+    listed = listed_facts(tag | {"details": as_dict(tag.get("details")) | details})
+    return listed.model_copy(
+        update={
+            "parameters": as_count(info.get("general.parameter_count")) or None,
+            "weights_digest": f"sha256:{weights[1]}" if weights else None,
+            "chat_template_hash": template_hash(template) if template else None,
+            "context_declared": as_count(info.get(f"{architecture}.context_length"))
+            or listed.context_declared,
+            "context_loaded": as_count(running.get("context_length")) or None,
+            "capabilities": _capabilities(show) or listed.capabilities,
+            "is_remote": listed.is_remote or _is_remote(show),
+        }
+    )
+
+
+def entry(listing: dict[str, Any], model_id: str) -> dict[str, Any]:
+    """The entry of `/api/tags` or `/api/ps` for a model; empty when there is none."""
+    names = {model_id, tagged(model_id)}
+    entries = as_dicts(listing.get("models"))
+    return next((e for e in entries if {e.get("name"), e.get("model")} & names), {})
+
+
+def tagged(model_id: str) -> str:
+    """The full name: without a tag Ollama means `latest`."""
+    return model_id if ":" in model_id.rpartition("/")[2] else f"{model_id}:latest"
+
+
+def _capabilities(source: dict[str, Any]) -> tuple[str, ...] | None:
+    words = source.get("capabilities")
+    if not isinstance(words, list):
+        return None
+    return tuple(word for word in words if isinstance(word, str))
+
+
+def _is_remote(source: dict[str, Any]) -> bool:
+    """Whether the model runs on a cloud that this server only forwards to."""
+    details = as_dict(source.get("details"))
+    return any(
+        as_text(place.get(key)) is not None
+        for place in (source, details)
+        for key in ("remote_host", "remote_model")
+    )

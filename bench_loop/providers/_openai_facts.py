@@ -1,0 +1,83 @@
+"""What an OpenAI-compatible server says of itself and its models, without any I/O."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from bench_loop.contracts.provider import ModelFacts
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+
+
+def engine_of(
+    props: dict[str, Any], listing: dict[str, Any], ollama_version: dict[str, Any]
+) -> str:
+    """The engine by its own words at `/props`, `/api/version` and `/v1/models`."""
+    if props:
+        return "llama.cpp"
+    if isinstance(ollama_version.get("version"), str):
+        return "ollama"
+    owners = {entry.get("owned_by") for entry in as_dicts(listing.get("data"))}
+    return next((name for name in ("vllm", "sglang") if name in owners), "unknown")
+
+
+def model_facts(
+    entry: dict[str, Any], listing: dict[str, Any], props: dict[str, Any]
+) -> ModelFacts:
+    """What one entry of `/v1/models` says, and `/props` where the server is llama.cpp."""
+    meta = as_dict(entry.get("meta"))
+    settings = as_dict(props.get("default_generation_settings"))
+    path = as_text(props.get("model_path"))
+    template = as_text(props.get("chat_template"))
+    return ModelFacts(
+        model_id=base_name(as_text(entry.get("id")) or "unnamed"),
+        parameters=as_count(meta.get("n_params")) or None,
+        quantization=as_text(meta.get("ftype")) or as_text(props.get("model_ftype")),
+        size_bytes=as_count(meta.get("size")) or None,
+        file_name=_file_name(path) if path else None,
+        chat_template_hash=template_hash(template) if template else None,
+        context_declared=as_count(meta.get("n_ctx_train")) or None,
+        context_loaded=as_count(settings.get("n_ctx")) or as_count(entry.get("max_model_len")),
+        capabilities=_capabilities(entry, listing, props, template),
+    )
+
+
+def template_hash(template: str) -> str:
+    """The tagged SHA-256 of a chat template."""
+    return "sha256:" + hashlib.sha256(template.encode()).hexdigest()
+
+
+def _capabilities(
+    entry: dict[str, Any], listing: dict[str, Any], props: dict[str, Any], template: str | None
+) -> tuple[str, ...] | None:
+    """llama.cpp's own list, completed from its chat template; None for other servers."""
+    twins = [
+        twin for twin in as_dicts(listing.get("models")) if twin.get("name") == entry.get("id")
+    ]
+    listed = twins[0].get("capabilities") if twins else None
+    if not isinstance(listed, list):
+        return None
+    found = [word for word in listed if isinstance(word, str)]
+    if as_dict(props.get("chat_template_caps")).get("supports_tools") is True:
+        found.append("tools")
+    if template and "enable_thinking" in template:
+        found.append("thinking")
+    return tuple(dict.fromkeys(found))
+
+
+def base_name(model_id: str) -> str:
+    """A model's id, and of a path on the server's disk only the file name."""
+    is_path = model_id.startswith(("/", "~", ".")) or "\\" in model_id
+    return _file_name(model_id) if is_path or model_id.endswith(".gguf") else model_id
+
+
+def _file_name(path: str) -> str:
+    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+
+
+def speculative_method(slots: list[dict[str, Any]]) -> str | None:
+    flags = [slot.get("speculative") for slot in slots]
+    if not flags or not all(isinstance(flag, bool) for flag in flags):
+        return None
+    return "draft" if any(flags) else "none"

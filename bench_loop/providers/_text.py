@@ -1,0 +1,66 @@
+"""Makes text and numbers that come from a server safe to keep: they may be anything."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+MAX_COUNT = 2**53 - 1
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def storable(text: str) -> str:
+    """`text` with lone surrogates and NUL replaced by U+FFFD, so that any file can hold it.
+
+    Halves of a surrogate pair that arrived apart are joined first.
+    """
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\0", "\ufffd")
+
+
+def shown(text: str, limit: int = 300) -> str:
+    """`text` as one line of at most `limit` characters, for a message to a person."""
+    line = _CONTROL.sub(" ", storable(text)).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def parse_json(data: str | bytes) -> Any:
+    """The JSON value in `data`; ValueError for anything else, however deeply nested."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_dicts(value: Any) -> list[dict[str, Any]]:
+    """The JSON objects in the list `value`; none when it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str | None:
+    """`value` if it is a string with something in it, made storable."""
+    return storable(value) if isinstance(value, str) and value else None
+
+
+def as_count(value: Any) -> int | None:
+    """`value` if it is a count that a result can hold, else None."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
+    return value if is_count else None
+
+
+def as_seconds(value: Any, per_second: float) -> float | None:
+    """`value`, of which `per_second` make a second; None unless it is finite and not negative."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        seconds = value / per_second
+    except OverflowError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

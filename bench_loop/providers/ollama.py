@@ -1,0 +1,97 @@
+"""Ollama by its own API: it names its model's window, times itself, and can unload."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.errors import ModelNotFoundError
+from bench_loop.providers import _faults
+from bench_loop.providers._ability import refuse_unless_chat
+from bench_loop.providers._endpoint import Endpoint, parse_endpoint
+from bench_loop.providers._ollama_chat import chat_body, parse_line
+from bench_loop.providers._ollama_facts import entry, full_facts, listed_facts, tagged
+from bench_loop.providers._stream import StreamReader
+from bench_loop.providers._text import as_dicts, as_text
+from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
+
+PORT = 11434
+REMEDY = "Start it with: ollama serve"
+UNLOAD_LIMIT_S = 15.0
+
+
+def connect(endpoint: str | None, api_key: str | None) -> Provider:
+    """A provider for the Ollama at `endpoint`, else at OLLAMA_HOST, else on its usual port."""
+    return Ollama(parse_endpoint(endpoint, PORT) if endpoint else usual_endpoint(), api_key)
+
+
+def usual_endpoint() -> Endpoint:
+    """Where the user's Ollama listens: OLLAMA_HOST, which may be as short as `:11500`."""
+    return parse_endpoint(os.environ.get("OLLAMA_HOST") or "127.0.0.1", PORT)
+
+
+class Ollama:
+    """One Ollama server."""
+
+    name = "ollama"
+
+    def __init__(
+        self, endpoint: Endpoint, api_key: str | None, answer_limit_s: float = ANSWER_LIMIT_S
+    ) -> None:
+        self._http = Transport(endpoint, api_key, "Ollama", REMEDY, answer_limit_s)
+
+    def server(self) -> ServerFacts:
+        version = as_text(self._http.get_json("/api/version").get("version"))
+        if version is None:
+            raise _faults.not_a_model_server(self._http.server, "/api/version names no version")
+        return ServerFacts(
+            provider=self.name,
+            engine="ollama",
+            version=version,
+            endpoint=self._http.endpoint.url,
+            is_local=self._http.endpoint.is_local,
+        )
+
+    def models(self) -> tuple[ModelFacts, ...]:
+        listing = self._http.get_json("/api/tags")
+        return tuple(listed_facts(tag) for tag in as_dicts(listing.get("models")))
+
+    def model(self, model_id: str) -> ModelFacts:
+        tags = self._http.get_json("/api/tags")
+        tag = entry(tags, model_id)
+        if not tag:
+            raise self._missing(model_id, [str(t.get("name")) for t in as_dicts(tags["models"])])
+        show = self._http.post_json("/api/show", {"model": model_id})
+        facts = full_facts(tag, show, entry(self._http.get_json("/api/ps"), model_id))
+        refuse_unless_chat(facts)
+        return facts
+
+    def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+        reader = StreamReader(parse_line, request.max_tokens, watch)
+        end = self._http.stream("/api/chat", chat_body(request), request.wall_limit_s, reader.feed)
+        return reader.reply(end.end_s, end.first_byte_s, is_cut=end.is_cut)
+
+    def count_tokens(self, model_id: str, text: str) -> int | None:
+        return None
+
+    def unload(self, model_id: str) -> bool:
+        """Ask Ollama to drop the model, and wait until it is gone from `/api/ps`."""
+        self._http.post_json("/api/chat", {"model": model_id, "messages": [], "keep_alive": 0})
+        give_up = time.monotonic() + UNLOAD_LIMIT_S
+        while entry(self._http.get_json("/api/ps"), model_id):
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _missing(self, model_id: str, names: list[str]) -> ModelNotFoundError:
+        has = f" It has: {', '.join(sorted(names)[:10])}." if names else " It has no models."
+        return ModelNotFoundError(
+            f"Ollama at {self._http.endpoint.url} has no model {tagged(model_id)!r}.{has}",
+            remedy=f"Get it with: ollama pull {model_id}",
+        )

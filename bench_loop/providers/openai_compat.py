@@ -1,0 +1,150 @@
+"""Servers with an OpenAI-compatible `/v1/chat/completions`; llama.cpp's own extras where it is one.
+
+Which engine answers is read from what the server says of itself (`/props`, `/v1/models`), never
+guessed from the port. Fields outside the OpenAI standard (`top_k`, `min_p`, ...) are sent to every
+engine, since its defaults may differ from ours; a server that refuses the request with 400 or 422
+gets it once more without them, and, if that helped, never again on this connection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.errors import EngineRejectedError, ModelNotFoundError
+from bench_loop.providers import _faults
+from bench_loop.providers._ability import refuse_unless_chat
+from bench_loop.providers._endpoint import parse_endpoint
+from bench_loop.providers._openai_chat import chat_body, llama_extras, other_extras, parse_line
+from bench_loop.providers._openai_facts import (
+    base_name,
+    engine_of,
+    model_facts,
+    speculative_method,
+)
+from bench_loop.providers._stream import StreamReader
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
+
+DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
+TITLE = "The OpenAI-compatible server"
+REMEDY = "Start your model server, or name its address with --endpoint."
+
+
+def connect(endpoint: str | None, api_key: str | None) -> Provider:
+    """A provider for the server at `endpoint`; nothing is sent yet."""
+    return OpenAICompat(endpoint or DEFAULT_ENDPOINT, api_key)
+
+
+class OpenAICompat:
+    """One OpenAI-compatible server."""
+
+    name = "openai_compat"
+
+    def __init__(
+        self,
+        endpoint: str,
+        api_key: str | None,
+        title: str = TITLE,
+        answer_limit_s: float = ANSWER_LIMIT_S,
+    ) -> None:
+        self._http = Transport(parse_endpoint(endpoint), api_key, title, REMEDY, answer_limit_s)
+        self._engine: str | None = None
+        self._takes_extras = True
+
+    def server(self) -> ServerFacts:
+        self._list()
+        props = self._props()
+        slots = as_dicts(self._http.ask("GET", "/slots").json()) if props else []
+        return ServerFacts(
+            provider=self.name,
+            engine=self._known_engine(),
+            version=as_text(props.get("build_info")),
+            endpoint=self._http.endpoint.url,
+            is_local=self._http.endpoint.is_local,
+            parallel_slots=as_count(props.get("total_slots")),
+            speculative=speculative_method(slots),
+        )
+
+    def models(self) -> tuple[ModelFacts, ...]:
+        listing = self._list()
+        props = self._props()
+        return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
+
+    def model(self, model_id: str) -> ModelFacts:
+        """Raises ModelNotFoundError also for a llama.cpp server, which would answer any name."""
+        known = self.models()
+        for facts in known:
+            if (
+                model_id in (facts.model_id, facts.file_name)
+                or base_name(model_id) == facts.model_id
+            ):
+                refuse_unless_chat(facts)
+                return facts
+        names = ", ".join(facts.model_id for facts in known[:10]) or "none"
+        raise ModelNotFoundError(
+            f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
+            remedy=f"It has: {names}.",
+        )
+
+    def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+        extras = self._extras(request)
+        body = chat_body(request)
+        if not extras or not self._takes_extras:
+            return self._send(body, request, watch)
+        try:
+            return self._send(body | extras, request, watch)
+        except EngineRejectedError as error:
+            may_be_extras = error.status in (400, 422) and error.reason != "context_overflow"
+            if not may_be_extras or self._known_engine() == "llama.cpp":
+                raise
+        reply = self._send(body, request, watch)
+        self._takes_extras = False
+        return reply
+
+    def count_tokens(self, model_id: str, text: str) -> int | None:
+        if self._known_engine() != "llama.cpp":
+            return None
+        body = {"content": text, "add_special": False, "parse_special": False}
+        tokens = self._http.post_json("/tokenize", body).get("tokens")
+        return len(tokens) if isinstance(tokens, list) else None
+
+    def unload(self, model_id: str) -> bool:
+        return False
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _send(self, body: dict[str, Any], request: ChatRequest, watch: Watch | None) -> ChatReply:
+        reader = StreamReader(parse_line, request.max_tokens, watch)
+        end = self._http.stream("/v1/chat/completions", body, request.wall_limit_s, reader.feed)
+        return reader.reply(end.end_s, end.first_byte_s, is_cut=end.is_cut)
+
+    def _extras(self, request: ChatRequest) -> dict[str, Any]:
+        engine = self._known_engine()
+        return llama_extras(request) if engine == "llama.cpp" else other_extras(request)
+
+    def _known_engine(self) -> str:
+        """The engine's name, asked once for each connection."""
+        if self._engine is None:
+            listing = self._list()
+            self._engine = engine_of(self._props(), listing, self._answers("/api/version"))
+        return self._engine
+
+    def _list(self) -> dict[str, Any]:
+        """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
+        listing = self._http.get_json("/v1/models")
+        if not isinstance(listing.get("data"), list):
+            raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+        return listing
+
+    def _props(self) -> dict[str, Any]:
+        """What llama.cpp says at `/props`; empty for every other server."""
+        answer = self._http.ask("GET", "/props")
+        props = as_dict(answer.json()) if answer.status == 200 else {}
+        return props if "default_generation_settings" in props else {}
+
+    def _answers(self, path: str) -> dict[str, Any]:
+        answer = self._http.ask("GET", path)
+        return as_dict(answer.json()) if answer.status == 200 else {}

@@ -1,0 +1,121 @@
+"""What there is to run, in a terminal and as JSON: suites, their tasks, the profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bench_loop.console import clean, width
+from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.engine.packs import Pack
+from bench_loop.engine.profiles import ProfileRules
+
+
+def print_suites(packs: Sequence[Pack], profiles: Sequence[ProfileRules], screen: Console) -> None:
+    """All suites with their number of tasks by profile, then the profiles."""
+    suites = _table("suite", "version")
+    for head in ("tasks", *(rules.name for rules in profiles)):
+        suites.add_column(head, justify="right")
+    suites.add_column("")
+    for pack in packs:
+        counts = [_count(pack, rules.name) for rules in profiles]
+        all_tasks = str(len(pack.tasks)) if pack.tasks else "-"
+        _add(suites, pack.name, pack.version, all_tasks, *counts, pack.title)
+    table = _table("profile", "tasks", "speed plan", "ranked", "")
+    for rules in profiles:
+        tasks = str(sum(len(pack.profiles.get(rules.name, ())) for pack in packs))
+        ranked = "yes" if rules.is_ranked else "no"
+        _add(table, rules.name, tasks, " or ".join(rules.speed_plans), ranked, rules.purpose)
+    _print(screen, suites, table)
+    screen.print("The tasks of one suite: bench-loop suites NAME", style="basis")
+
+
+def print_suite(pack: Pack, screen: Console) -> None:
+    """One suite: what it is, and its tasks with difficulty, capabilities and profiles."""
+    screen.print(Text.assemble((clean(pack.name), "figure"), f" {pack.version}"))
+    screen.print(Text(clean(f"{pack.title}. {pack.description}")), width=width(screen))
+    screen.print(Text(f"{pack.dimension}, pack {pack.pack_hash[:19]}", style="basis"))
+    screen.print()
+    if not pack.tasks:
+        screen.print("It measures speed and has no tasks to pass.")
+        return
+    table = _table("task", "difficulty", "capabilities", "profiles")
+    for task in pack.tasks:
+        profiles = [profile for profile, ids in pack.profiles.items() if task.id in ids]
+        name = task.id.removeprefix(f"{pack.name}.")
+        _add(table, name, task.difficulty, ", ".join(task.capability_tags), ", ".join(profiles))
+    _print(screen, table)
+
+
+def suites_json(packs: Sequence[Pack], profiles: Sequence[ProfileRules]) -> dict[str, Any]:
+    """All suites and profiles for a program to read."""
+    return {
+        "suites": [suite_json(pack) for pack in packs],
+        "profiles": [_profile_json(rules, packs) for rules in profiles],
+    }
+
+
+def suite_json(pack: Pack) -> dict[str, Any]:
+    """One suite for a program to read."""
+    return {
+        "name": pack.name,
+        "title": pack.title,
+        "version": pack.version,
+        "dimension": pack.dimension,
+        "description": pack.description,
+        "convention": pack.convention,
+        "pack_hash": pack.pack_hash,
+        "profiles": {profile: list(ids) for profile, ids in pack.profiles.items()},
+        "tasks": [_task_json(task) for task in pack.tasks],
+    }
+
+
+def _task_json(task: BenchmarkTask) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "difficulty": task.difficulty,
+        "capability_tags": list(task.capability_tags),
+        "verifier_type": task.verifier_type,
+        "answer_tokens": task.limits.answer_tokens,
+    }
+
+
+def _profile_json(rules: ProfileRules, packs: Sequence[Pack]) -> dict[str, Any]:
+    inside = [pack for pack in packs if rules.name in pack.profiles]
+    return {
+        "name": rules.name,
+        "purpose": rules.purpose,
+        "is_ranked": rules.is_ranked,
+        "speed_plans": list(rules.speed_plans),
+        "suites": [pack.name for pack in inside],
+        "task_count": sum(len(pack.profiles[rules.name]) for pack in inside),
+    }
+
+
+def _count(pack: Pack, profile: str) -> str:
+    """How many tasks a profile takes of a pack; a pack without tasks is in it or not."""
+    if profile not in pack.profiles:
+        return "-"
+    return str(len(pack.profiles[profile])) if pack.tasks else "yes"
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="basis")
+    for head in heads:
+        table.add_column(head, justify="right" if head == "tasks" else "left")
+    return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    table.add_row(*(Text(clean(cell)) for cell in cells))
+
+
+def _print(screen: Console, *tables: Table) -> None:
+    for table in tables:
+        screen.print(table, width=width(screen))
+        screen.print()

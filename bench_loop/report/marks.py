@@ -1,0 +1,132 @@
+"""The marks a terminal report is made of: signal path, tape, bar with whisker, axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+
+from rich.console import Console
+from rich.text import Text
+
+from bench_loop.console import NARROW, Signs, clean, width
+from bench_loop.contracts.verifier import Outcome
+from bench_loop.report.views import OUTCOME_WORDS
+
+LABEL = 16
+"""Columns of the name at the left of a line, as long as the longest suite name and a gap."""
+
+COUNT = 12
+"""Columns of the count after a tape, with the gap before it."""
+
+VALUE = 5
+"""Columns of a score before its bar, with the gap after it."""
+
+PLOT = 41
+"""Columns of a plot from 0 to 100: one column is 2.5 points."""
+
+Cell = tuple[str, str]
+"""A character and its style."""
+
+
+def outcome_word(outcome: Outcome | None) -> str:
+    """An outcome as it is said; a trial that nothing judges was `measured`."""
+    return OUTCOME_WORDS[outcome] if outcome else "measured"
+
+
+def signal_path(nodes: Sequence[str], signs: Signs) -> Text:
+    """The stack as nodes on a wire; the nodes where BenchLoop's own clock sits are green.
+
+    These are the last two: the harness or gateway whose requests it times, and the verifier.
+    """
+    path = Text()
+    for position, node in enumerate(nodes):
+        if position:
+            path.append(f" {signs.wire} ", style="basis")
+        is_probe = position >= len(nodes) - 2
+        path.append(clean(node), style="accent" if is_probe else "figure" if not position else "")
+    return path
+
+
+def cell(outcome: Outcome | None, signs: Signs) -> Cell:
+    """One cell of a tape, sign and style: what passed is dim, all else is bright."""
+    quiet = outcome in (None, "pass")
+    return sign(outcome, signs), "pass.cell" if quiet else str(outcome)
+
+
+def tape_lines(
+    name: str, cells: Sequence[Cell], count: str, columns: int, *, longest: int
+) -> list[Text]:
+    """A suite as a tape of cells with its count, on as many lines as the cells need.
+
+    `longest` is the number of cells of the longest tape shown, so that the counts stand in one
+    column. On a narrow terminal the cells go and the count stays.
+    """
+    label = Text(f"{clean(name):<{LABEL}}")
+    if columns < NARROW:
+        return [label.append(count, style="figure")]
+    room = columns - LABEL - COUNT
+    rows = [cells[start : start + room] for start in range(0, len(cells), room)] or [[]]
+    lines = [Text(" " * LABEL) if number else label for number in range(len(rows))]
+    for line, row in zip(lines, rows, strict=True):
+        line.append_text(_joined(row))
+    gap = min(longest, room) - len(rows[-1]) + 2
+    lines[-1].append(" " * gap).append(count, style="figure")
+    return lines
+
+
+def sign(outcome: Outcome | None, signs: Signs) -> str:
+    """The character of an outcome; what was only measured looks like what passed."""
+    return signs.outcomes[outcome or "pass"]
+
+
+def cut(line: Text, columns: int) -> Text:
+    """`line` in at most `columns` columns, with an ellipsis where it was longer."""
+    line = line.copy()
+    line.truncate(columns, overflow="ellipsis")
+    return line
+
+
+def wrapped(
+    text: Text, screen: Console, *, indent: int = 0, limit: int | None = None
+) -> list[Text]:
+    """`text` as lines that fit `screen`, cut after `limit` of them with an ellipsis."""
+    room = max(width(screen) - indent, 20)
+    lines = list(text.wrap(screen, room))
+    if limit is not None and len(lines) > limit:
+        lines = lines[:limit]
+        lines[-1].append("…")
+        lines[-1].truncate(room, overflow="ellipsis")
+    return [Text(" " * indent).append_text(line) for line in lines]
+
+
+def axis() -> Text:
+    """The scale above score bars, 0 to 100."""
+    indent = LABEL + VALUE
+    ticks = [" "] * (indent + PLOT + 2)
+    for value in (0, 25, 50, 75, 100):
+        middle = indent + _column(value)
+        start = middle - (len(str(value)) - 1) // 2
+        ticks[start : start + len(str(value))] = str(value)
+    return Text("".join(ticks).rstrip(), style="basis")
+
+
+def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> Text:
+    """A bar from 0 to the value, with the interval as a whisker over it."""
+    at = _column(value)
+    low, high = (_column(end) for end in interval) if interval else (at, at)
+    cells = [(signs.bar, "bar")] * low + [(signs.whisker, "")] * (high - low + 1)
+    cells += [(signs.empty, "basis")] * (PLOT - len(cells))
+    cells[low], cells[high] = (signs.low, ""), (signs.high, "")
+    cells[at] = (signs.value, "figure")
+    return _joined(cells)
+
+
+def _joined(cells: Sequence[Cell]) -> Text:
+    """Cells side by side, each run of one style as one piece."""
+    runs = groupby(cells, key=itemgetter(1))
+    return Text.assemble(*(("".join(sign for sign, _ in run), style) for style, run in runs))
+
+
+def _column(score: float) -> int:
+    return round(score / 100 * (PLOT - 1))

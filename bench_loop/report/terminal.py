@@ -1,0 +1,266 @@
+"""The report after a run, in a terminal: the answer first, then its proof, then what failed."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.report import figures, views
+from bench_loop.report.figures import Figure
+from bench_loop.report.marks import (
+    LABEL,
+    VALUE,
+    axis,
+    cell,
+    outcome_word,
+    score_bar,
+    sign,
+    signal_path,
+    tape_lines,
+    wrapped,
+)
+from bench_loop.report.progress import RunProgress
+from bench_loop.result.records import Interval, RunResult, Speed, Subject, Trial
+
+__all__ = ["RunProgress", "print_run", "stack_nodes"]
+
+FAILURES_SHOWN = 12
+MESSAGE_LINES = 2
+SPAN_STYLES = {"plain": "", "strong": "figure", "figure": "figure", "interval": "basis"}
+NOTICE_STYLES = {"limit": "partial", "wrong": "fail", "information": "basis"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What a report is laid out on."""
+
+    screen: Console
+    signs: Signs
+
+    @property
+    def columns(self) -> int:
+        return width(self.screen)
+
+    @property
+    def is_narrow(self) -> bool:
+        return self.columns < NARROW
+
+    def prose(self, text: Text) -> list[Text]:
+        return wrapped(text, self.screen)
+
+
+def print_run(result: RunResult, console: Console, file: Path | None = None) -> None:
+    """Print the report of `result`; `file` is where it was written, if the reader may ask."""
+    page = _Page(console, signs(console))
+    judged = [trial for trial in result.trials if trial.outcome and not trial.is_warmup]
+    sections = (
+        _head(result, page),
+        _lede(result, page),
+        _speed(result.speed, page),
+        _tapes(result, judged, page),
+        _scores(result, judged, page),
+        _losses(result, judged, page),
+        _onward(result, file),
+    )
+    console.print()
+    for section in sections:
+        lines = list(section)
+        for line in lines:
+            console.print(in_signs(line, page.signs), soft_wrap=True)
+        if lines:
+            console.print()
+
+
+def stack_nodes(subject: Subject) -> tuple[str, ...]:
+    """The nodes of a run's signal path, from the weights to the verifier."""
+    return (
+        " ".join(filter(None, (subject.model_id, subject.quantization))),
+        subject.provider_version or subject.provider,
+        f"{subject.harness} {subject.harness_version}",
+        "verifier",
+    )
+
+
+def _head(result: RunResult, page: _Page) -> Iterator[Text]:
+    """The signal path, and under it where and how was measured."""
+    yield from page.prose(signal_path(stack_nodes(result.subject), page.signs))
+    context = result.subject.context
+    window = (
+        f"window {figures.count(context.loaded)} read back"
+        if context and context.loaded
+        else f"window {figures.count(result.settings.context_window)} asked for"
+    )
+    took = f"{result.profile} profile, {figures.duration(result.total_runtime_s)}"
+    facts = f"{views.device(result.machine)}, {window}, {took}"
+    yield from page.prose(Text(clean(facts), style="basis"))
+
+
+def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
+    """The answer in a sentence, then what limits it."""
+    spans = views.run_lede(result)
+    sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
+    sentence.rstrip()
+    yield from page.prose(sentence)
+    for notice in views.notices(result):
+        if notice.kind != "information":
+            yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
+
+
+def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
+    """The headline figures of speed, raw, with what they stand on."""
+    if speed is None:
+        yield Text.assemble(f"{'speed':<{LABEL}}", (figures.NOT_RUN, "basis"))
+        return
+    readings = (
+        ("", speed.generation_tps, speed.generation_half_width, "tok/s"),
+        ("prompt ", speed.prompt_tps, None, "tok/s"),
+        ("TTFT ", speed.ttft_s, speed.ttft_half_width, "s"),
+        ("load ", speed.load_s, None, "s"),
+    )
+    line = Text()
+    for name, spread, half_width, unit in readings:
+        if spread is not None:
+            line.append("   " if line else "").append(name)
+            line.append(str(views.spread_figure(spread, half_width)), style="figure")
+            line.append(f" {unit}", style="basis")
+    first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
+    yield Text(f"{'speed':<{LABEL}}").append_text(first[LABEL:])
+    yield from rest
+    yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
+
+
+def _speed_basis(speed: Speed) -> str:
+    counted = speed.generation_tps
+    parts = [f"plan {speed.plan}"]
+    if counted:
+        parts.append(f"n {counted.n}")
+    if counted and counted.basis:
+        parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
+    parts += [clean(finding).replace("_", " ") for finding in speed.findings]
+    return ", ".join(parts)
+
+
+def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+    """A tape for each suite in the order of running, and the counts of all outcomes as its key."""
+    tapes = {
+        suite.suite: [trial.outcome for trial in judged if trial.suite == suite.suite]
+        for suite in result.suites
+        if suite.dimension == "quality"
+    }
+    longest = max(map(len, tapes.values()), default=0)
+    for suite, outcomes in tapes.items():
+        count = f"{outcomes.count('pass')} of {len(outcomes)}" if outcomes else figures.NOT_RUN
+        cells = [cell(outcome, page.signs) for outcome in outcomes]
+        yield from tape_lines(suite, cells, count, page.columns, longest=longest)
+    key = Text()
+    for found in views.outcome_counts((trial.outcome for trial in judged), with_zero=False):
+        key.append("   " if key else "")
+        key.append(sign(found.outcome, page.signs), style=found.outcome)
+        key.append(f" {found.count}", style="figure").append(f" {found.word}", style="basis")
+    if key:
+        yield from wrapped(key, page.screen, indent=0 if page.is_narrow else LABEL)
+
+
+def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+    """The aggregates and the suites on one scale from 0 to 100, then the formula."""
+    if not page.is_narrow:
+        yield axis()
+    scores = result.aggregates
+    intervals = (
+        scores.overall_score_interval,
+        scores.quality_score_interval,
+        scores.speed_score_interval,
+        scores.reliability_score_interval,
+        scores.value_score_interval,
+    )
+    values = (
+        scores.overall_score,
+        scores.quality_score,
+        scores.speed_score,
+        scores.reliability_score,
+        scores.value_score,
+    )
+    *aggregates, answers = views.stats(result, judged)
+    for stat, value, interval in zip(aggregates, values, intervals, strict=True):
+        yield _score_line(stat, value, interval, page)
+    if answers.figure:
+        yield Text.assemble(
+            f"{'right answers':<{LABEL}}",
+            (f"{answers.figure}", "figure"),
+            (" a minute of model time", "basis"),
+        )
+    yield Text()
+    for suite in result.suites:
+        if suite.dimension == "quality":
+            figure = views.score_figure(suite.score, suite.score_interval)
+            stat = views.Stat(suite.suite, figure)
+            yield _score_line(stat, suite.score, suite.score_interval, page)
+    formula = views.formula(scores)
+    if formula:
+        yield Text()
+        yield from page.prose(Text(formula, style="basis"))
+
+
+def _score_line(
+    stat: views.Stat, value: float | None, interval: Interval | None, page: _Page
+) -> Text:
+    """Name, value, bar with whisker, interval; or the words that stand in their place."""
+    line = Text(f"{clean(stat.label).lower():<{LABEL}}")
+    figure: Figure | None = stat.figure
+    if figure is None or value is None:
+        reason = f": {clean(stat.basis)}" if stat.absence == "not ranked" and stat.basis else ""
+        return line.append(f"{stat.absence}{reason}", style="basis")
+    line.append(f"{figure.value:>{VALUE - 1}} ", style="figure")
+    if not page.is_narrow:
+        line.append_text(score_bar(value, interval, page.signs)).append("  ")
+    return line.append(figure.interval or "", style="basis")
+
+
+def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+    """What did not pass, with reason code and sentence."""
+    lost = [trial for trial in judged if trial.outcome not in ("pass", "not_applicable")]
+    for trial in lost[:FAILURES_SHOWN]:
+        style = str(trial.outcome)
+        line = Text()
+        line.append(f"{sign(trial.outcome, page.signs)} ", style=style)
+        line.append(f"{outcome_word(trial.outcome)}  ", style=style)
+        line.append(clean(trial.task_id), style="figure")
+        if result.settings.trials > 1:
+            line.append(f", trial {trial.trial}")
+        line.append(f"  {clean(trial.reason or '')}", style="basis")
+        yield from wrapped(line, page.screen, limit=MESSAGE_LINES)
+        if trial.message:
+            message = Text(clean(trial.message))
+            yield from wrapped(message, page.screen, indent=2, limit=MESSAGE_LINES)
+    more = Counter(clean(trial.reason or "no reason") for trial in lost[FAILURES_SHOWN:])
+    if more:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in more.most_common())
+        yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
+
+
+def _onward(result: RunResult, file: Path | None) -> Iterator[Text]:
+    """Where the result is, and the next thing to do with it."""
+    if file is None:
+        return
+    place = _from_here(file)
+    yield Text(f"{'saved':<{LABEL}}{clean(place)}")
+    if result.profile == "smoke":
+        ranked = result.model_copy(update={"profile": "quick"})
+        command, effect = views.command_line(ranked), "can be ranked"
+    else:
+        command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
+        effect = "shows what would be sent"
+    yield Text(f"{'next':<{LABEL}}{command}   ").append(effect, style="basis")
+
+
+def _from_here(file: Path) -> str:
+    """The path of `file` as a person here would type it."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)

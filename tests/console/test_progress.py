@@ -1,0 +1,189 @@
+"""The display of a run that goes on: honest about time, silent while something is timed."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bench_loop.console import THEME
+from bench_loop.engine.events import (
+    RunFinished,
+    RunStarted,
+    SpeedPlanned,
+    TrialFinished,
+    TrialStarted,
+)
+from bench_loop.report.progress import RunProgress
+from tests.console.make_run import make_run, make_trial
+
+PLANNED = {"reasonmath": 3, "loop_schema": 2}
+NODES = ("qwen3.5:27b Q4_K_M", "llama.cpp b7421", "raw 1", "verifier")
+
+
+class Clock:
+    """A clock that goes on only when told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Stage:
+    """A progress display on a stream, and a short way to tell it of trials."""
+
+    def __init__(self, *, is_terminal: bool, width: int = 88) -> None:
+        self.stream = io.StringIO()
+        self.clock = Clock()
+        screen = Console(
+            file=self.stream,
+            theme=THEME,
+            width=width,
+            height=40,
+            force_terminal=is_terminal,
+            markup=False,
+            _environ={"TERM": "xterm"},
+        )
+        self.progress = RunProgress(screen, planned=PLANNED, nodes=NODES, clock=self.clock)
+        self.number = 0
+
+    def begin(self, suite: str, task_id: str, *, is_timed: bool = False) -> None:
+        self.number += 1
+        self.progress(TrialStarted(self.number, suite, task_id, is_timed))
+
+    def trial(
+        self, suite: str, outcome: str | None, seconds: float = 3.2, **changes: object
+    ) -> None:
+        trial = make_trial(suite, self.number, outcome, latency_s=seconds, **changes)
+        self.begin(suite, trial.task_id)
+        self.clock.now += seconds
+        self.progress(TrialFinished(self.number, trial, 40.6))
+
+    def last_frame(self) -> str:
+        """What stands on the terminal now, without its colours."""
+        text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.stream.getvalue())
+        return text[text.rindex(NODES[0]) :]
+
+
+def test_a_pipe_gets_one_line_for_each_finished_trial() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 5))
+        stage.trial("reasonmath", "pass", task_id="reasonmath.rain-tank-overflow")
+        stage.trial("reasonmath", "fail", task_id="reasonmath.two-trains")
+    assert stage.stream.getvalue().splitlines() == [
+        "qwen3.5:27b Q4_K_M <-> llama.cpp b7421 <-> raw 1 <-> verifier",
+        "[1/5] reasonmath      pass      rain-tank-overflow  3.2 s  41 tok/s",
+        "[2/5] reasonmath      fail      two-trains  3.2 s  41 tok/s  wrong_value",
+    ]
+
+
+def test_the_total_grows_when_the_speed_plan_is_chosen() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 5))
+        progress(SpeedPlanned("minimum", 12.4, 8))
+        stage.trial("speed", None, task_id="p1024x64", reason=None)
+    assert stage.stream.getvalue().splitlines()[1:] == [
+        "speed plan minimum: 3 trials, about 12 s",
+        "[1/8] speed           measured  p1024x64  3.2 s  41 tok/s",
+    ]
+
+
+def test_text_of_a_trial_cannot_steer_the_terminal() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress:
+        stage.trial("reasonmath", "fail", task_id="x\x1b[2Jy", reason="\x1b]0;z\x07")
+    assert "\x1b" not in stage.stream.getvalue()
+    assert r"x\x1b[2Jy" in stage.stream.getvalue()
+
+
+def test_the_terminal_shows_tapes_counts_and_the_trial_at_work() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 5))
+        stage.trial("reasonmath", "pass")
+        stage.trial("reasonmath", "truncated")
+        stage.begin("reasonmath", "reasonmath.night-shift")
+        frame = stage.last_frame()
+    assert "reasonmath      ■◨▷  1 of 2" in frame
+    assert "loop_schema     ··  waits" in frame
+    assert "3 of 5   reasonmath  night-shift" in frame
+
+
+def test_what_was_lost_last_is_told_with_its_sentence() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress:
+        stage.trial("reasonmath", "fail", task_id="reasonmath.two-trains")
+        assert "× fail  two-trains: The answer is 12.5 L and 15 L was expected." in (
+            stage.last_frame()
+        )
+
+
+def test_time_left_is_not_told_before_three_quality_trials() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(SpeedPlanned("minimum", 12.4, 8))
+        for _ in range(3):
+            stage.trial("speed", None, task_id="p1024x64", reason=None)
+        stage.trial("reasonmath", "pass")
+        stage.trial("reasonmath", "pass")
+        assert " left" not in stage.stream.getvalue()
+
+
+def test_time_left_is_a_range_that_shrinks_while_a_trial_goes_on() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress:
+        for seconds in (9.0, 10.0, 11.0):
+            stage.trial("reasonmath", "pass", seconds)
+        stage.begin("loop_schema", "loop_schema.a")
+        assert "10 to 30 s left" in stage.last_frame()
+        stage.clock.now += 5
+        stage.progress.note("")
+        assert "5 to 25 s left" in stage.last_frame()
+
+
+def test_nothing_is_drawn_while_a_speed_trial_is_timed() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(SpeedPlanned("minimum", 12.4, 8))
+        stage.begin("speed", "p1024x64", is_timed=True)
+        before = stage.stream.getvalue()
+        progress.note("nothing of this may be drawn")
+        progress._screen.draw()  # type: ignore[union-attr]
+        assert stage.stream.getvalue() == before
+        trial = make_trial("speed", 0, None, task_id="p1024x64", reason=None)
+        progress(TrialFinished(1, trial, 41.2))
+        assert stage.stream.getvalue() != before
+
+
+def test_a_narrow_terminal_keeps_the_counts_and_drops_the_tapes() -> None:
+    stage = Stage(is_terminal=True, width=50)
+    with stage.progress:
+        stage.trial("reasonmath", "pass")
+        frame = stage.last_frame()
+    assert "reasonmath      1 of 1" in frame
+    assert "■" not in frame
+
+
+def test_the_display_goes_away_when_the_run_is_done() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 5))
+    assert stage.stream.getvalue().endswith("\x1b[2K")
+
+
+def test_a_run_that_is_cut_short_says_what_is_kept() -> None:
+    stage = Stage(is_terminal=False)
+    file = Path("results/x.json")
+    stage.trial("reasonmath", "pass")
+    stage.progress(RunFinished(make_run(status="aborted"), file))
+    with pytest.raises(KeyboardInterrupt), stage.progress:
+        raise KeyboardInterrupt
+    assert stage.stream.getvalue().endswith("Finished trials are kept in results/x.json\n")
+    assert stage.progress.file == file
