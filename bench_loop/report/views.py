@@ -449,7 +449,7 @@ def _suite_spans(suite: SuiteResult) -> list[Span]:
 def _figure_spans(figure: Figure) -> list[Span]:
     spans = [Span(figure.value, "strong")]
     if figure.interval:
-        spans.append(Span(f" ({figure.interval})", "interval"))
+        spans += [Span(" "), Span(f"({figure.interval})", "interval")]
     return spans
 
 
