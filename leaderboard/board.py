@@ -247,4 +247,4 @@ def _rate(value: float | None, stdev: float | None) -> tuple[float, figures.Figu
     figure = figures.rate(value, None)
     if stdev is None:
         return value, figure
-    return value, replace(figure, exact=f"{figure.exact}, s = {figures.significant(stdev, 2)}")
+    return value, replace(figure, exact=f"{figure.exact}, s = {figures.deviation(stdev, value)}")

@@ -10,7 +10,7 @@ from bench_loop.contracts.verifier import Outcome
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
-from bench_loop.report.views import Span, StackName
+from bench_loop.report.records import Span, StackName
 from bench_loop.result.records import RunHeader, RunResult
 from bench_loop.scoring.paired import Difference, RunComparison, Verdict, compare_runs
 
