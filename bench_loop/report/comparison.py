@@ -1,305 +1,280 @@
-"""Runs side by side as text: what differs between them, and how sure that is."""
+"""Runs side by side, in a terminal and as JSON, and what each says about the first of them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from string import ascii_uppercase
+from typing import Any
 
-from bench_loop.contracts.verifier import Outcome
+from rich.console import Console
+from rich.text import Text
+
+from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
-from bench_loop.report.printable import one_line
-from bench_loop.report.records import Span, StackName
-from bench_loop.result.records import RunHeader, RunResult
-from bench_loop.scoring.paired import Difference, RunComparison, Verdict, compare_runs
+from bench_loop.report.marks import LABEL, difference_axis, difference_bar, wrapped
+from bench_loop.result.records import RunResult, Spread
+from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
 
-LETTERS = "ABCDEF"
-MOST_TASKS = 60
-"""Differing tasks that are listed; the rest is counted."""
-_FOREST_WIDTH = 320
+LETTERS = ascii_uppercase
+COLUMN = 18
+"""Columns of one run in the table: a value and its interval."""
+VALUE = 6
+"""Columns of the value in it."""
 
-WORD_KINDS: dict[Verdict, str] = {
-    "better": "better",
-    "worse": "worse",
-    "no worse": "close",
-    "equal": "close",
-    "too close to call": "close",
-    "floor or ceiling": "close",
-    "not comparable": "not-comparable",
-}
-"""The shape and colour that go with a verdict's word."""
+VERDICT_STYLES = {"better": "better", "worse": "worse"}
+SCALES = (5, 10, 20, 30, 50, 100)
+"""Ends of the axis of differences, in points; the first that holds all intervals is taken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A verdict: its fixed word and the shape that goes with it."""
-
-    text: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """One run in the comparison. The first is the baseline and has no verdict."""
-
-    letter: str
-    number: int
-    stack: StackName
-    href: str
-    remove: str
-    word: Word | None
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """A paired difference against A, drawn and in words."""
+class Row:
+    """One quantity of every run, in the order of the runs; None where a run does not have it."""
 
     name: str
-    letter: str
-    number: int
-    whisker: str
-    dot: str
-    is_sure: bool
-    figure: Figure
-    word: Word
-    tasks: str
-    is_first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SideRow:
-    """One quantity, a figure for each run."""
-
-    label: str
-    unit: str
     cells: tuple[Figure | None, ...]
-    absence: str = "not known"
+    absence: str
 
 
 @dataclass(frozen=True, slots=True)
-class SettingRow:
-    """A setting that is not the same everywhere; `odd` marks what differs from A."""
+class Pair:
+    """What run `letter` says about run A."""
 
-    name: str
-    values: tuple[tuple[str, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """A task that did not come out the same, with the outcomes of its trials in each run."""
-
-    task: str
-    outcomes: tuple[tuple[Outcome, ...], ...]
+    letter: str
+    found: RunComparison
+    is_same_run: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Everything that the compare page prints."""
-
-    lede: tuple[Span, ...]
-    heads: tuple[Head, ...]
-    forest: tuple[ForestRow, ...]
-    forest_ticks: tuple[tuple[str, str], ...]
-    sides: tuple[SideRow, ...]
-    settings: tuple[SettingRow, ...]
-    tasks: tuple[TaskRow, ...]
-    tasks_basis: str
-
-
-def comparison(runs: Sequence[tuple[str, RunResult]]) -> Comparison:
-    """Compare 2 to 6 runs, each with its address, against the first."""
-    results = [result for _, result in runs]
-    found = [compare_runs(results[0], other, may_harness_differ=True) for other in results[1:]]
-    limit = _limit(found)
-    differing = _differing_tasks(results)
-    return Comparison(
-        lede=_lede(results, found),
-        heads=_heads(runs, found),
-        forest=_forest(found, limit),
-        forest_ticks=tuple(
-            (f"{_x(value, limit):.1f}", figures.signed(value, 0))
-            for value in (-limit, -limit / 2, 0, limit / 2, limit)
-        ),
-        sides=_sides(results),
-        settings=_settings(results),
-        tasks=tuple(differing[:MOST_TASKS]),
-        tasks_basis=f"{min(len(differing), MOST_TASKS)} of {len(differing)} that differ",
-    )
-
-
-def _lede(results: Sequence[RunResult], found: Sequence[RunComparison]) -> tuple[Span, ...]:
-    spans: list[Span] = []
-    for letter, result, compared in zip(LETTERS[1:], results[1:], found, strict=False):
-        name = views.stack_name(result.subject, result.machine)
-        label = " ".join(filter(None, (name.model, name.quantization)))
-        spans += [Span(f"{letter}, {label} in {name.harness}, against A: ")]
-        spans.append(Span(compared.verdict, "strong"))
-        if compared.quality:
-            spans += [Span(" "), Span(str(_figure(compared.quality)), "interval")]
-        spans.append(Span(". "))
-    return tuple(spans)
-
-
-def _heads(
-    runs: Sequence[tuple[str, RunResult]], found: Sequence[RunComparison]
-) -> tuple[Head, ...]:
-    ids = [href.strip("/").rsplit("/", 1)[-1] for href, _ in runs]
-    heads = []
-    for place, (href, result) in enumerate(runs):
-        compared = found[place - 1] if place else None
-        others = ",".join(one for index, one in enumerate(ids) if index != place)
-        heads.append(
-            Head(
-                letter=LETTERS[place],
-                number=place + 1,
-                stack=views.stack_name(result.subject, result.machine),
-                href=href,
-                remove=f"?runs={others}",
-                word=_word(compared.verdict) if compared else None,
-                note=_note(compared),
-            )
+def pairs_with_first(runs: Sequence[RunResult], *, may_harness_differ: bool = False) -> list[Pair]:
+    """Every further run against the first."""
+    first, *rest = runs
+    return [
+        Pair(
+            letter,
+            compare_runs(first, run, may_harness_differ=may_harness_differ),
+            run.fingerprint == first.fingerprint,
         )
-    return tuple(heads)
-
-
-def _note(compared: RunComparison | None) -> str:
-    if compared is None:
-        return "baseline: differences are measured against A, on the same tasks"
-    if compared.quality is None:
-        return " ".join(one_line(reason, 400) for reason in compared.reasons[:3])
-    parts = [f"quality {_figure(compared.quality)}", compared.quality.advice]
-    if compared.mcnemar_p is not None:
-        parts.append(f"McNemar p = {figures.significant(compared.mcnemar_p, 2)}")
-    return ", ".join(filter(None, parts))
-
-
-def _word(verdict: Verdict) -> Word:
-    return Word(verdict, WORD_KINDS[verdict])
-
-
-def _figure(difference: Difference) -> Figure:
-    return figures.difference(difference.difference, (difference.low, difference.high))
-
-
-def _limit(found: Sequence[RunComparison]) -> float:
-    """Half the axis of the forest: the furthest end, up to the next ten points."""
-    ends = [
-        max(abs(one.low), abs(one.high))
-        for compared in found
-        for one in (compared.quality, *compared.suites)
-        if one is not None
+        for letter, run in zip(LETTERS[1:], rest, strict=False)
     ]
-    return max(10.0, 10.0 * math.ceil(max(ends, default=10.0) / 10))
 
 
-def _x(value: float, limit: float) -> float:
-    return _FOREST_WIDTH * (value + limit) / (2 * limit)
+def rows(runs: Sequence[RunResult]) -> list[list[Row]]:
+    """Aggregates; raw speed; every suite that one of the runs has."""
+    return [list(_aggregate_rows(runs)), list(_speed_rows(runs)), list(_suite_rows(runs))]
 
 
-def _forest(found: Sequence[RunComparison], limit: float) -> tuple[ForestRow, ...]:
-    names = dict.fromkeys(one.name for compared in found for one in compared.suites)
-    rows: list[ForestRow] = []
-    for name in ("quality", *names):
-        first = len(rows)
-        for place, compared in enumerate(found, start=2):
-            rows += [
-                _forest_row(one, place, limit, is_first=len(rows) == first)
-                for one in (compared.quality, *compared.suites)
-                if one is not None and one.name == name
-            ]
-    return tuple(rows)
-
-
-def _forest_row(one: Difference, number: int, limit: float, *, is_first: bool) -> ForestRow:
-    low, high = f"{_x(one.low, limit):.1f}", f"{_x(one.high, limit):.1f}"
-    return ForestRow(
-        name="quality, all suites" if one.name == "quality" else one_line(one.name),
-        letter=LETTERS[number - 1],
-        number=number,
-        whisker=f"M{low} 12H{high}M{low} 8v8M{high} 8v8",
-        dot=f"{_x(one.difference, limit) - 4:.1f}",
-        is_sure=one.low > 0 or one.high < 0,
-        figure=_figure(one),
-        word=_word(one.verdict),
-        tasks=f"{one.discordant_count} of {one.task_count}",
-        is_first=is_first,
+def _aggregate_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    overall = tuple(
+        None if views.not_ranked_reason(run) else _score("overall", run) for run in runs
     )
+    yield Row("overall", tuple(overall), "not ranked")
+    for name in ("quality", "speed", "reliability", "value"):
+        yield Row(name, tuple(_score(name, run) for run in runs), "no score")
 
 
-def _sides(results: Sequence[RunResult]) -> tuple[SideRow, ...]:
-    ranked = tuple(
-        None if views.not_ranked_reason(result) else _score(result, "overall") for result in results
-    )
-    scores = [
-        SideRow(name.capitalize(), "0 to 100", tuple(_score(result, name) for result in results))
-        for name in ("quality", "speed", "reliability", "value")
-    ]
-    return (
-        SideRow("Overall", "0 to 100", ranked, absence="not ranked"),
-        *scores,
-        SideRow("Generation", "tok/s", tuple(views.generation_figure(r.speed) for r in results)),
-        SideRow("TTFT", "s", tuple(views.ttft_figure(r.speed) for r in results)),
-        SideRow(
-            "Right answers",
-            "per minute",
-            tuple(_plain(result.aggregates.answers_per_minute) for result in results),
-        ),
-    )
-
-
-def _score(result: RunResult, name: str) -> Figure | None:
-    scores = result.aggregates
+def _score(name: str, run: RunResult) -> Figure | None:
+    scores = run.aggregates
     return views.score_figure(
         getattr(scores, f"{name}_score"), getattr(scores, f"{name}_score_interval")
     )
 
 
-def _plain(value: float | None) -> Figure | None:
-    return None if value is None else figures.rate(value, None)
+def _speed_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    rates = [run.aggregates.answers_per_minute for run in runs]
+    answers = tuple(None if rate is None else figures.rate(rate, None) for rate in rates)
+    yield Row("right a minute", answers, figures.NOT_RUN)
+    speeds = [run.speed for run in runs]
+    yield Row("tok/s", tuple(map(views.generation_figure, speeds)), figures.NOT_RUN)
+    prompts = tuple(_median(speed.prompt_tps) if speed else None for speed in speeds)
+    yield Row("prompt tok/s", prompts, figures.NOT_RUN)
+    yield Row("TTFT s", tuple(map(views.ttft_figure, speeds)), figures.NOT_RUN)
 
 
-_SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
-    ("profile", lambda run: run.profile),
-    ("engine", lambda run: run.subject.provider_version or run.subject.provider),
-    ("harness", lambda run: f"{run.subject.harness} {run.subject.harness_version}"),
-    ("device class", lambda run: run.machine.device_class),
-    ("backend", lambda run: run.machine.backend),
-    ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),
-    ("thinking", lambda run: {True: "on", False: "off", None: "none"}[run.subject.thinking]),
-    ("trials", lambda run: run.settings.trials),
-    ("temperature", lambda run: run.settings.sampling.temperature),
-    ("KV cache", lambda run: run.subject.kv_cache_type),
-    ("flash attention", lambda run: run.settings.flash_attention),
-    ("parallel slots", lambda run: run.settings.parallel_slots),
-    ("threads", lambda run: run.settings.threads),
-    ("speed plan", lambda run: run.speed.plan if run.speed else "not run"),
-    ("scoring", lambda run: run.scoring_version),
-    ("bench-loop", lambda run: run.benchmark_version),
-)
+def _suite_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    by_run = [
+        {suite.suite: suite for suite in run.suites if suite.dimension == "quality"} for run in runs
+    ]
+    for name in dict.fromkeys(name for suites in by_run for name in suites):
+        own = [suites.get(name) for suites in by_run]
+        cells = [
+            views.score_figure(suite.score, suite.score_interval) if suite else None
+            for suite in own
+        ]
+        yield Row(name, tuple(cells), figures.NOT_RUN)
 
 
-def _settings(results: Sequence[RunResult]) -> tuple[SettingRow, ...]:
-    rows = []
-    for name, read in _SETTINGS:
-        values = [read(result) for result in results]
-        if any(value != values[0] for value in values):
-            texts = ["unknown" if value is None else one_line(str(value)) for value in values]
-            rows.append(SettingRow(name, tuple((text, text != texts[0]) for text in texts)))
-    return tuple(rows)
+def _median(spread: Spread | None) -> Figure | None:
+    return views.spread_figure(spread) if spread else None
 
 
-def _differing_tasks(results: Sequence[RunResult]) -> list[TaskRow]:
-    runs = [_outcomes(result) for result in results]
-    common = [task for task in runs[0] if all(task in run for run in runs[1:])]
-    rows = [TaskRow(one_line(task), tuple(tuple(run[task]) for run in runs)) for task in common]
-    return [row for row in rows if any(one != row.outcomes[0] for one in row.outcomes[1:])]
+def print_comparison(
+    runs: Sequence[RunResult], names: Sequence[str], pairs: Sequence[Pair], screen: Console
+) -> None:
+    """Print the runs side by side, then each further one against the first.
+
+    `names` are the files the runs came from.
+    """
+    drawn = signs(screen)
+    sections = [_heads(runs, names, screen), *_tables(runs, drawn, screen)]
+    sections += [_pair_lines(pair, drawn, screen) for pair in pairs]
+    for section in sections:
+        for line in section:
+            screen.print(in_signs(line, drawn), soft_wrap=True)
+        screen.print()
 
 
-def _outcomes(result: RunResult) -> dict[str, list[Outcome]]:
-    tasks: dict[str, list[Outcome]] = {}
-    for trial in result.trials:
-        if trial.outcome and not trial.is_warmup:
-            tasks.setdefault(trial.task_id, []).append(trial.outcome)
-    return tasks
+def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> Iterator[Text]:
+    for letter, run, name in zip(LETTERS, runs, names, strict=False):
+        title = clean(views.title(run.subject, run.machine))
+        yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
+        facts = f"{run.profile}, {figures.moment(run.started_at)}, {clean(name)}"
+        yield from wrapped(Text(facts, style="basis"), screen, indent=3)
+
+
+def _tables(runs: Sequence[RunResult], drawn: Signs, screen: Console) -> Iterator[Iterator[Text]]:
+    """The table, in as many pieces as its columns need."""
+    table = rows(runs)
+    at_once = max((width(screen) - LABEL) // COLUMN, 1)
+    for start in range(0, len(runs), at_once):
+        yield _table(table, range(start, min(start + at_once, len(runs))), drawn)
+
+
+def _table(table: Sequence[Sequence[Row]], columns: range, drawn: Signs) -> Iterator[Text]:
+    head = Text(" " * LABEL)
+    for column in columns:
+        head.append(f"{LETTERS[column]:>{VALUE}}{'':{COLUMN - VALUE}}", style="accent")
+    yield _rstripped(head)
+    for number, group in enumerate(table):
+        if number:
+            yield Text()
+        for row in group:
+            line = Text(f"{clean(row.name):<{LABEL}}")
+            for column in columns:
+                line.append_text(_table_cell(row.cells[column], row.absence, drawn))
+            yield _rstripped(line)
+
+
+def _table_cell(figure: Figure | None, absence: str, drawn: Signs) -> Text:
+    """Value to the right, its interval after it; or the word for what is not there."""
+    cell = Text()
+    if figure is None:
+        cell.append(absence, style="basis")
+    else:
+        cell.append(f"{figure.value:>{VALUE}} ", style="figure")
+        cell.append(figure.interval or "", style="basis")
+    cell = in_signs(cell, drawn)
+    cell.pad_right(COLUMN - cell.cell_len)
+    return cell
+
+
+def _rstripped(line: Text) -> Text:
+    line.rstrip()
+    return line
+
+
+def _pair_lines(pair: Pair, drawn: Signs, screen: Console) -> Iterator[Text]:
+    """One run against the first: the reasons why not, or the differences with their verdicts."""
+    found = pair.found
+    if pair.is_same_run:
+        yield Text(f"{pair.letter} and A are the same run.", style="partial")
+        return
+    if found.quality is None:
+        yield Text(f"{pair.letter} against A: not comparable", style="figure")
+        for reason in found.reasons:
+            yield from wrapped(Text(clean(reason)), screen, indent=3)
+    else:
+        yield from _forest(pair.letter, found.quality, found.suites, drawn, screen)
+        yield from _advice(found, screen)
+    if found.speed_reasons:
+        yield Text("Speed is not comparable:", style="basis")
+        for reason in found.speed_reasons:
+            yield from wrapped(Text(clean(reason), style="basis"), screen, indent=3)
+
+
+def _forest(
+    letter: str,
+    quality: Difference,
+    suites: Sequence[Difference],
+    drawn: Signs,
+    screen: Console,
+) -> Iterator[Text]:
+    head = Text.assemble((f"{letter} against A", "figure"), ": quality ")
+    head.append(quality.verdict, style=VERDICT_STYLES.get(quality.verdict, "figure"))
+    basis = f"   {letter} minus A in points, {quality.task_count} tasks in pairs, 95 %"
+    yield from wrapped(head.append(basis, style="basis"), screen)
+    differences = (quality, *suites)
+    reach = max(max(abs(each.low), abs(each.high)) for each in differences)
+    scale = next(end for end in SCALES if end >= reach)
+    is_narrow = width(screen) < NARROW
+    if not is_narrow:
+        yield difference_axis(scale)
+    for each in differences:
+        line = Text(f"{clean(each.name):<{LABEL}}")
+        figure = figures.difference(each.difference, (each.low, each.high))
+        if not is_narrow:
+            line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
+            line.append("  ")
+        line.append(f"{figure.value:>5}", style="figure")
+        line.append(f" {f'({figure.interval})':<14}", style="basis")
+        yield line.append(each.verdict, style=VERDICT_STYLES.get(each.verdict, "undecided"))
+
+
+def _advice(found: RunComparison, screen: Console) -> Iterator[Text]:
+    """What it would take to settle the quality, and the test that is shown beside it."""
+    assert found.quality is not None
+    parts = []
+    if found.quality.advice:
+        parts.append(f"Quality: {found.quality.advice}.")
+    if found.mcnemar_p is not None:
+        parts.append(f"Exact McNemar p {figures.significant(found.mcnemar_p, 2)}.")
+    if parts:
+        yield from wrapped(Text(" ".join(parts), style="basis"), screen)
+
+
+def comparison_json(
+    runs: Sequence[RunResult], names: Sequence[str], pairs: Sequence[Pair]
+) -> dict[str, Any]:
+    """The comparison for a program to read, nothing rounded."""
+    return {
+        "runs": [
+            _run_json(letter, run, name)
+            for letter, run, name in zip(LETTERS, runs, names, strict=False)
+        ],
+        "pairs": [_pair_json(pair) for pair in pairs],
+    }
+
+
+def _run_json(letter: str, run: RunResult, name: str) -> dict[str, Any]:
+    return {
+        "letter": letter,
+        "file": name,
+        "run_id": run.run_id,
+        "title": views.title(run.subject, run.machine),
+        "profile": run.profile,
+        "status": run.status,
+        "scoring_version": run.scoring_version,
+        "not_ranked": views.not_ranked_reason(run),
+        "aggregates": run.aggregates.model_dump(mode="json"),
+        "speed": run.speed.model_dump(mode="json") if run.speed else None,
+        "suites": [suite.model_dump(mode="json") for suite in run.suites],
+    }
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    found = pair.found
+    return {
+        "a": "A",
+        "b": pair.letter,
+        "is_same_run": pair.is_same_run,
+        "verdict": found.verdict,
+        "reasons": list(found.reasons),
+        "speed_reasons": list(found.speed_reasons),
+        "quality": _difference_json(found.quality) if found.quality else None,
+        "suites": [_difference_json(each) for each in found.suites],
+        "mcnemar_p": found.mcnemar_p,
+    }
+
+
+def _difference_json(each: Difference) -> dict[str, Any]:
+    return {**asdict(each), "advice": each.advice}
