@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.report import figures
 from bench_loop.report import views as report
-from bench_loop.report.board import board
-from bench_loop.report.comparison import LETTERS, comparison
+from bench_loop.report.board import COLUMNS, board
+from bench_loop.report.side_by_side import LETTERS, side_by_side
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard import board as rows
 from leaderboard.filters import EntryFilter, unknown_filters
@@ -31,7 +31,7 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
     """Which model works on your machine?"""
     wrong = unknown_filters(request.GET)
     chosen = EntryFilter(request.GET, queryset=rows.board_entries(Entry.objects.shown()))
-    if wrong or not chosen.is_valid():
+    if wrong or not chosen.is_valid():  # type: ignore[no-untyped-call]
         names = wrong or sorted(chosen.errors)
         return render(request, "leaderboard/bad_filter.html", {"names": names}, status=400)
     page = Paginator(chosen.qs, rows.ROWS).get_page(request.GET.get("page"))
@@ -119,7 +119,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     }
     if len(found) >= 2:
         runs = [(entry.get_absolute_url(), entry.run.result()) for entry in found]
-        context["comparison"] = comparison(runs)
+        context["comparison"] = side_by_side(runs)
     else:
         entries = rows.board_entries(Entry.objects.shown())[:50]
         chosen = {entry.run.public_id for entry in found}
@@ -158,7 +158,7 @@ def my_gpu(request: HttpRequest) -> HttpResponse:
         context["chosen"] = rows.device(model, memory, None)
         context["chosen_key"] = _device_key(model, memory)
         context["board"] = board([rows.standing(entry) for entry in entries])
-        context["columns"] = rows.COLUMNS
+        context["columns"] = COLUMNS
     return render(request, "leaderboard/my_gpu.html", context)
 
 

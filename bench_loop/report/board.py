@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import EN_DASH, Figure
-from bench_loop.report.views import Span, StackName, Trust
+from bench_loop.report.records import Span, StackName, Trust
 
 PROFILE_ORDER = ("core", "full", "harness", "quick")
 """Profiles that are ranked, in the order of the board."""
