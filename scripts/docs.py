@@ -71,7 +71,7 @@ def command_help() -> str:
 
 
 def _help_of(command: click.Command, title: str) -> str:
-    settings = cli.group.context_settings | {"terminal_width": WIDTH}
+    settings = {**cli.group.context_settings, "terminal_width": WIDTH}
     context = click.Context(command, info_name=title, **settings)
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
