@@ -144,7 +144,7 @@ def connect(
     """
     from bench_loop.config import api_key
     from bench_loop.errors import ProviderError, UsageError
-    from bench_loop.providers import discover, embedded, ollama, openai_compat
+    from bench_loop.providers import embedded, ollama, openai_compat
 
     if provider == "embedded":
         if endpoint:
@@ -152,6 +152,8 @@ def connect(
         return embedded.start(
             model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
         )
+    if provider is None:
+        from bench_loop.providers import discover
     if provider is None and endpoint is None:
         found = discover.find_server()
         if found is None:
@@ -211,7 +213,8 @@ def benchmark(
     if is_quiet:
         return go(lambda event: None)
     from bench_loop.console import console
-    from bench_loop.report.terminal import RunProgress, print_run
+    from bench_loop.report.progress import RunProgress
+    from bench_loop.report.terminal import print_run
 
     screen = console()
     planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)

@@ -32,7 +32,7 @@ from bench_loop.errors import PackError
 from bench_loop.registry import pick
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.verifiers.expectation import field_path
-from bench_loop.verifiers.judging import judge, task_prompt_hash, verifier_of
+from bench_loop.verifiers.judging import judge, verifier_of
 
 MANIFEST = "pack.yaml"
 
@@ -107,12 +107,10 @@ class PackSuite:
         return list(self.pack.tasks)
 
     def evaluate(self, run_result: HarnessRunResult, task: BenchmarkTask) -> TaskScore:
-        """The verdict on a run result; a harness may leave `thinking` and `finish_reason`
-        in its metadata, else the reply counts as finished and without thinking apart."""
         output = self.pack.output(
             run_result.final_text,
-            thinking=run_result.metadata.get("thinking", ""),
-            finish_reason=run_result.metadata.get("finish_reason", "stop"),
+            thinking=run_result.thinking,
+            finish_reason=run_result.finish_reason,
         )
         return judge(output.model_copy(update={"tool_calls": run_result.tool_calls}), task)
 

@@ -36,14 +36,12 @@ from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ProviderError
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan, Trial
 from bench_loop.result.store import new_run_id, save
-from bench_loop.scoring.recompute import score_run
-from bench_loop.scoring.speed import generation_tps
+from bench_loop.scoring.constants import MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
+from bench_loop.scoring.rates import generation_rate
+from bench_loop.scoring.speed import measure_speed
 
 MOST_OUTAGES = 2
 """Trials in a row that may end as infrastructure_error before the run stops."""
-
-TARGET_HALF_WIDTH = 0.03
-MOST_HEADLINE_TRIALS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +201,8 @@ class Run:
 
     def _keep(self, trial: Trial) -> None:
         self._trials.append(trial)
-        rate = generation_tps(trial)
-        self._listen(TrialFinished(self._number, trial, rate.value if rate else None))
+        rate = generation_rate(trial)
+        self._listen(TrialFinished(self._number, trial, rate.tps if rate else None))
 
     def _settings(self, seed: int) -> TrialSettings:
         return TrialSettings(
@@ -226,10 +224,11 @@ class Run:
 
     def _wants_another(self) -> bool:
         """Whether the headline's spread is still too wide, and more trials are allowed."""
-        if self._speed_plan == "minimum" or len(self._headline_trials()) >= MOST_HEADLINE_TRIALS:
+        if self._speed_plan == "minimum" or len(self._headline_trials()) >= MAX_SPEED_TRIALS:
             return False
-        speed = score_run(self._trials, (), self._plan.profile.name, self._speed_plan).speed
-        widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
+        assert self._speed_plan is not None
+        speed = measure_speed(self._trials, self._speed_plan)
+        widths = (speed.generation_half_width, speed.ttft_half_width)
         return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
 
     def _is_server_gone(self) -> bool:

@@ -15,22 +15,16 @@ from bench_loop.engine.trial import clock_fields, total_tokens
 from bench_loop.errors import EngineRejectedError, ProviderError
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import SpeedPlan, Trial
+from bench_loop.scoring.constants import (
+    HEADLINE_OUTPUT_TOKENS,
+    HEADLINE_PROMPT_TOKENS,
+    OVERHEAD_PROMPT_TOKENS,
+    OVERHEAD_TRIALS,
+)
+from bench_loop.scoring.rates import Shape
 
 CUT_TRIES = 6
 """Corrections when a text is cut to a number of tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """So many prompt tokens in, so many tokens out."""
-
-    prompt_tokens: int
-    output_tokens: int
-
-    @property
-    def task_id(self) -> str:
-        """The shape's id in trial records."""
-        return f"p{self.prompt_tokens}x{self.output_tokens}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +48,10 @@ class Timing:
     is_warmup: bool
 
 
-HEADLINE = Shape(1024, 256)
+HEADLINE = Shape(HEADLINE_PROMPT_TOKENS, HEADLINE_OUTPUT_TOKENS)
 CALIBRATION = Shape(512, 64)
-LATENCY = Shape(8, 8)
+OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
 """Prompt so short that its time is all overhead: L0, where the engine has no clock of its own."""
-LATENCY_TRIALS = 5
 
 _NINE = tuple(Shape(prompt, output) for prompt in (128, 1024, 4096) for output in (64, 256, 768))
 _FIVE = (Shape(128, 256), Shape(1024, 64), HEADLINE, Shape(1024, 768), Shape(4096, 64))
@@ -120,8 +113,8 @@ class SpeedRun:
 
     def schedule(self, plan: SpeedPlan) -> list[Timing]:
         """The trials of `plan` in their order, shape after shape and then round again."""
-        latency = 0 if self._has_engine_clock else LATENCY_TRIALS
-        timings = [Timing(LATENCY, number, False) for number in range(1, latency + 1)]
+        overhead = 0 if self._has_engine_clock else OVERHEAD_TRIALS
+        timings = [Timing(OVERHEAD, number, False) for number in range(1, overhead + 1)]
         done: Counter[Shape] = Counter()
         for index, one_round in enumerate(PLANS[plan]):
             is_warmup = index < WARMUP_ROUNDS[plan]

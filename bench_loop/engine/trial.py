@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_loop.contracts.chat import Basis, ChatReply, TokenCounts
+from bench_loop.contracts.chat import ChatReply, TokenCounts
 from bench_loop.contracts.harness import HarnessAdapter, HarnessRunResult
 from bench_loop.contracts.provider import Watch
 from bench_loop.contracts.task import BenchmarkSuite, BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
-from bench_loop.engine.packs import task_prompt_hash
 from bench_loop.engine.recorder import Recorder, TrialLog, TrialSettings
 from bench_loop.errors import EngineRejectedError, HarnessError, ProviderError
 from bench_loop.result.records import Trial
-
-_BASES: tuple[Basis, ...] = ("engine_timings", "usage", "tokenizer", "estimated")
+from bench_loop.scoring.rates import TRUST
+from bench_loop.verifiers.judging import task_prompt_hash
 
 
 def run_trial(
@@ -108,7 +107,7 @@ def total_tokens(replies: Sequence[ChatReply]) -> TokenCounts:
         return None if None in counts else sum(counts)
 
     bases = {reply.tokens.basis for reply in replies}
-    weakest = next((basis for basis in reversed(_BASES) if basis in bases), None)
+    weakest = next((basis for basis in reversed(TRUST) if basis in bases), None)
     return TokenCounts(
         prompt=total("prompt"),
         cached=total("cached"),
