@@ -50,7 +50,7 @@ class Stream(io.StringIO):
         ("\x00\x7f\x08", r"\x00\x7f\x08"),
 
         ("one\r\ntwo\n\nthree\tfour\u2028five", "one two three four five"),
-        
+
     ],
 )
 def test_text_from_outside_becomes_one_line_without_controls(hostile: str, shown: str) -> None:

@@ -112,7 +112,7 @@ def test_the_terminal_shows_tapes_counts_and_the_trial_at_work() -> None:
         stage.begin("reasonmath", "reasonmath.night-shift")
         frame = stage.last_frame()
     assert "reasonmath      ■◨▷  1 of 2" in frame
-    assert "loop_schema     ··  waits" in frame
+    assert "loop_schema     ··   waits" in frame
     assert "3 of 5   reasonmath  night-shift" in frame
 
 
