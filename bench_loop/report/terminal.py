@@ -108,6 +108,8 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
+    if result.status_reason:
+        yield from page.prose(Text(clean(result.status_reason), style="partial"))
     for notice in views.notices(result):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
@@ -119,16 +121,16 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
         yield Text.assemble(f"{'speed':<{LABEL}}", (figures.NOT_RUN, "basis"))
         return
     readings = (
-        ("", speed.generation_tps, speed.generation_half_width, "tok/s"),
-        ("prompt ", speed.prompt_tps, None, "tok/s"),
-        ("TTFT ", speed.ttft_s, speed.ttft_half_width, "s"),
-        ("load ", speed.load_s, None, "s"),
+        ("", speed.generation_tps, "tok/s"),
+        ("prompt ", speed.prompt_tps, "tok/s"),
+        ("TTFT ", speed.ttft_s, "s"),
+        ("load ", speed.load_s, "s"),
     )
     line = Text()
-    for name, spread, half_width, unit in readings:
+    for name, spread, unit in readings:
         if spread is not None:
             line.append("   " if line else "").append(name)
-            line.append(str(views.spread_figure(spread, half_width)), style="figure")
+            line.append(str(views.spread_figure(spread)), style="figure")
             line.append(f" {unit}", style="basis")
     first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
     yield Text(f"{'speed':<{LABEL}}").append_text(first[LABEL:])
@@ -215,12 +217,18 @@ def _score_line(
     line = Text(f"{clean(stat.label).lower():<{LABEL}}")
     figure: Figure | None = stat.figure
     if figure is None or value is None:
-        reason = f": {clean(stat.basis)}" if stat.absence == "not ranked" and stat.basis else ""
-        return line.append(f"{stat.absence}{reason}", style="basis")
+        has_reason = stat.absence == "not ranked" and stat.basis
+        return line.append(_as_clause(stat) if has_reason else stat.absence, style="basis")
     line.append(f"{figure.value:>{VALUE - 1}} ", style="figure")
     if not page.is_narrow:
         line.append_text(score_bar(value, interval, page.signs)).append("  ")
     return line.append(figure.interval or "", style="basis")
+
+
+def _as_clause(stat: views.Stat) -> str:
+    """The sentence why there is no value, after the words that stand in its place."""
+    sentence = clean(stat.basis or "").removesuffix(".")
+    return f"{stat.absence}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
