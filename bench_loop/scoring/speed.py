@@ -269,7 +269,8 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
         found.add("estimated_tokens")
     if any(_has_clock_gap(trial) for trial in trials if generation_rate(trial)):
         found.add("engine_client_gap")
-    if _is_drifting([rate.tps for rate in rates]):
+    is_one_series = len({trial.trial for trial in trials}) == len(trials)
+    if is_one_series and _is_drifting([rate.tps for rate in rates]):
         found.add("drifting")
     return found
 
