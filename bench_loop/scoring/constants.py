@@ -155,6 +155,8 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "loaded_in_trial": "The server loaded the model inside a speed trial; its TTFT was "
         "dropped.",
         "no_trials": "No speed trial was measured.",
+        "overhead_unknown": "The server gives no prompt time of its own and its overhead was not "
+        "measured, so that there is no prompt speed.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",
         "too_short_to_rate": "Too few tokens, arrivals or seconds to give a speed.",

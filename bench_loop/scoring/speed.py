@@ -198,6 +198,9 @@ class _Bench:
             found.add("too_close_to_overhead")
         if any(rate.basis == "estimated" for rate in rates):
             found.add("estimated_tokens")
+        if prefill and not rates and not found:
+            is_blind = self._overhead_s is None and not any(map(_has_prompt_time, prefill))
+            found.add("overhead_unknown" if is_blind else "too_short_to_rate")
         return found
 
     def _prompt_rates(self, trials: Sequence[Trial]) -> list[Rate]:
@@ -246,6 +249,10 @@ def _rate_spread(rates: Sequence[Rate]) -> Spread | None:
         return None
     basis = max((rate.basis for rate in rates), key=TRUST.index)
     return spread([rate.tps for rate in rates], basis)
+
+
+def _has_prompt_time(trial: Trial) -> bool:
+    return trial.engine_timings is not None and trial.engine_timings.prompt_s is not None
 
 
 def _hides_its_cache(trials: Sequence[Trial]) -> bool:

@@ -183,6 +183,13 @@ def test_a_prompt_too_quick_for_its_overhead_is_told() -> None:
     assert "too_close_to_overhead" in speed.findings
 
 
+def test_a_prompt_speed_that_cannot_be_told_has_its_reason() -> None:
+    blind = measure_speed([speed_trial("p4096x64")], "headline")
+    short = measure_speed([speed_trial("p4096x64", engine=engine_timings(prompt=99))], "headline")
+    assert (blind.prompt_tps, blind.findings) == (None, ("overhead_unknown",))
+    assert (short.prompt_tps, short.findings) == (None, ("too_short_to_rate",))
+
+
 def test_loading_the_model_is_not_part_of_ttft() -> None:
     loading = speed_trial(ttft_s=9.0, trial=1, engine=engine_timings(load_s=7.0))
     speed = measure_speed([loading, speed_trial(trial=2)], "headline", load_s=7.0)
