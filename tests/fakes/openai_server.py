@@ -69,6 +69,8 @@ class FakeOpenAI(FakeServer):
                 return self._chat(request.json)
             case "GET", "/props" if self.engine == "llama.cpp":
                 return json_reply(self._props())
+            case "GET", "/version" if self.engine == "vllm":
+                return json_reply({"version": "0.21.0"})
             case "GET", "/slots" if self.engine == "llama.cpp":
                 return json_reply([{"id": 0, "n_ctx": self.window, "speculative": False}])
             case "POST", "/tokenize" if self.engine == "llama.cpp":
