@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings, Message, TokenCounts, ToolCall
@@ -27,10 +29,10 @@ STANDARD = {
 }
 
 
-def sent(server: FakeOpenAI, **settings: object) -> dict[str, object]:
+def sent(server: FakeOpenAI, **settings: Any) -> dict[str, Any]:
     """The body of the chat that this request makes the provider send."""
     openai_compat.connect(server.url, None).chat(question(**settings))
-    body: dict[str, object] = server.asked("/v1/chat/completions")[-1]
+    body: dict[str, Any] = server.asked("/v1/chat/completions")[-1]
     return body
 
 
