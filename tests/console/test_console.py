@@ -48,9 +48,7 @@ class Stream(io.StringIO):
         ("a\ud800b", r"a\ud800b"),
         ("a\u200bb", r"a\u200bb"),
         ("\x00\x7f\x08", r"\x00\x7f\x08"),
-
         ("one\r\ntwo\n\nthree\tfour\u2028five", "one two three four five"),
-        
     ],
 )
 def test_text_from_outside_becomes_one_line_without_controls(hostile: str, shown: str) -> None:

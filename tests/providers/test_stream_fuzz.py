@@ -21,10 +21,20 @@ PARSERS = {"sse": _openai_chat.parse_line, "ndjson": _ollama_chat.parse_line}
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """The machine that runs the tests may be busy."""
 
-VALUES = st.text(max_size=4) | st.sampled_from(
-    [None, True, 0, 7, -1, 2**53, 10**400, 0.5, math.inf, math.nan, "", "\ud83d", "\0", [], ["a"]]
-    + [{}, {"a": 1}, [{"text": "b"}], [{"text": 5}], {"a": ["\udc00"]}]
-)
+NUMBERS_OF_ALL_KINDS = [0, 7, -1, 2**53, 10**400, 0.5, math.inf, math.nan, True]
+THINGS_OF_ALL_KINDS = [
+    None,
+    "",
+    "\ud83d",
+    "\0",
+    [],
+    ["a"],
+    {},
+    [{"text": "b"}],
+    [{"text": 5}],
+    {"a": 1},
+]
+VALUES = st.sampled_from([*NUMBERS_OF_ALL_KINDS, *THINGS_OF_ALL_KINDS]) | st.text(max_size=4)
 CALLS = st.fixed_dictionaries(
     {},
     optional={
