@@ -34,8 +34,9 @@ def command(files: tuple[Path, ...], across_harnesses: bool, as_json: bool) -> N
     from bench_loop.errors import UsageError
 
     if not FEWEST <= len(files) <= MOST:
+        noun = "file is" if len(files) == 1 else "files are"
         raise UsageError(
-            f"{len(files)} result files are given; compare takes {FEWEST} to {MOST}.",
+            f"{len(files)} result {noun} given; compare takes {FEWEST} to {MOST}.",
             remedy="bench-loop compare a.json b.json",
         )
     from bench_loop.report import comparison

@@ -17,8 +17,13 @@ from bench_loop.names.families import Family, FamilyTable, PublishedSize, table
 from bench_loop.names.quantization import bits_of, from_server, take_quantization
 from bench_loop.names.sizes import WrittenSize, billions, is_size, read_size
 
+LONGEST_ID = 1000
+"""Characters of an id that are read; servers may send anything."""
+
 OTHER = "other"
 """Family of a name that looks like a model's but holds no word of the table."""
+
+_BETWEEN_WORDS = r"[-_\s:/@+,()\[\]]+|(?<!\d)\.|\.(?!\d)"
 
 SizeBasis = Literal["provider", "name", "registry"]
 
@@ -83,7 +88,7 @@ def parse_model(
 
 
 def _take_apart(model_id: str, known: FamilyTable, provider: str | None) -> _Parts:
-    shown = _without_folders(model_id.strip())
+    shown = _without_folders(model_id[:LONGEST_ID].strip())
     namespaced = shown.replace("--", "/", 1) if "/" not in shown else shown
     namespaced = re.sub(r"^(hf\.co|hf-mirror\.com|huggingface\.co)/", "", namespaced, flags=re.I)
     publisher, _, name = namespaced.rpartition("/")
@@ -126,9 +131,10 @@ def _without_vendor_prefix(text: str, known: FamilyTable) -> str:
 
 def _words(name: str) -> list[str]:
     """The lower-case words of a name: decimals whole, versions apart from the word before."""
-    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", name.lower())
+    undated = re.sub(r"(?<!\d)\d{2}-20\d{2}(?!\d)", " ", name.lower())
+    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", undated)
     words: list[str] = []
-    for word in re.split(r"[-_\s:/@+,()\[\]]+|(?<!\d)\.|\.(?!\d)", decimals):
+    for word in re.split(_BETWEEN_WORDS, decimals):
         glued = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)?[a-z]?)", word)
         if glued and not is_size(word) and word not in table().vendors:
             words.extend(glued.groups())
@@ -158,7 +164,11 @@ def _with_family(
 def _line(family: Family, words: Sequence[str], start: int, length: int, known: FamilyTable) -> str:
     """The line that the words name, in one spelling: `gemma-3`, `qwen2.5-coder`."""
     stem = "-".join(words[start : start + length])
-    following = _line_words(words[start + length :], family, known)
+    following = [
+        word
+        for word in _line_words(words[start + length :], family, known)
+        if word not in words[start : start + length]
+    ]
     if family.distills and (base := _second_family(words[start + length :], family, known)):
         generation = following[0] if following else ""
         return "-".join(filter(None, (stem, generation, "distill", base)))
@@ -180,18 +190,15 @@ def _second_family(words: Sequence[str], first: Family, known: FamilyTable) -> s
 
 
 def _line_words(words: Sequence[str], family: Family | None, known: FamilyTable) -> list[str]:
-    """The words up to the first size that tell one line from another."""
-    kept: list[str] = []
-    for word in words:
-        if is_size(word):
-            break
-        if not _says_nothing(word, family, known):
-            kept.append(word)
-    return kept
+    """The words that tell one line from another: those up to the first size, and some behind."""
+    size_at = next((at for at, word in enumerate(words) if is_size(word)), len(words))
+    kept = [word for word in words[:size_at] if not _says_nothing(word, family, known)]
+    behind = [word for word in words[size_at:] if word in known.anywhere and word not in kept]
+    return kept + behind
 
 
 def _says_nothing(word: str, family: Family | None, known: FamilyTable) -> bool:
-    """Makers, roles, dates, windows, revisions, the family once more, and words for a size."""
+    """Makers, roles, dates, windows, revisions, and words for a size."""
     if word in known.noise or word in known.vendors:
         return True
     if re.fullmatch(r"\d{4,8}|\d+k", word):
@@ -200,18 +207,25 @@ def _says_nothing(word: str, family: Family | None, known: FamilyTable) -> bool:
         return re.fullmatch(r"v\d+(\.\d+)*", word) is not None
     if re.fullmatch(r"v\d+(\.\d+)*", word) and not family.has_v_versions:
         return True
-    return word in family.size_words or known.by_word.get(word) is family
+    return word in family.size_words
 
 
 def _with_size(name: ModelName, words: Sequence[str], known: FamilyTable) -> ModelName:
     written = read_size(words)
     published = _published(name.line, written, words, known)
     total = published.total_b if published else written.total_b
-    active = written.active_b or (published.active_b if published else None)
+    active = _active(written.active_b, published.active_b if published else None)
     basis: SizeBasis | None = None
     if total is not None:
         basis = "name" if written.total_b is not None else "registry"
     return replace(name, parameters_b=total, active_parameters_b=active, size_basis=basis)
+
+
+def _active(written_b: float | None, published_b: float | None) -> float | None:
+    """Names round (A3B is 3.3): the published figure where it is the same one, else the name's."""
+    if written_b is None or published_b is None:
+        return written_b or published_b
+    return published_b if abs(published_b - written_b) <= 0.2 * written_b else written_b
 
 
 def _published(
@@ -220,7 +234,7 @@ def _published(
     """The table's size for this line as written; a size that it does not list is left alone."""
     if line is None:
         return None
-    for key in (written.key, *words, "") if not written.key else (written.key,):
+    for key in (written.key,) if written.key else (*words, ""):
         if (line, key) in known.sizes:
             return known.sizes[line, key]
     return None

@@ -16,6 +16,7 @@ def _pattern(body: str) -> re.Pattern[str]:
 # First match wins: a recipe that names its number format before the bare formats, those before
 # the bare bit widths. Each replacement is the label, with the groups of its pattern.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (_pattern(r"apex-((?:i-)?(?:compact|quality|balanced|mini|nano|micro))"), r"APEX-\1"),
     (_pattern(r"mxfp4(?:[-_ ]moe)?(?:-q\d)?"), "MXFP4"),
     (_pattern(r"nvfp4(a16)?"), r"NVFP4\1"),
     (_pattern(r"int(\d)-auto-?round(?:-(?:awq|gptq))?"), r"AUTOROUND-INT\1"),

@@ -34,6 +34,7 @@ from bench_loop.report.marks import (
     sign,
     signal_path,
     tape_lines,
+    wrapped,
 )
 from bench_loop.result.records import Trial
 
@@ -191,7 +192,7 @@ class RunProgress:
         """The whole display as it is now."""
         lines = [Text()]
         if self._path:
-            lines += [self._path, Text()]
+            lines += [*wrapped(self._path, self._console), Text()]
         lines += [line for name in self._outcomes for line in self._suite_lines(name)]
         lines += [Text(), self._now_line(), self._time_line()]
         if self._last_loss:
@@ -232,7 +233,7 @@ class RunProgress:
         left = self._time_left()
         if left:
             line.append(f"{left} left", style="figure").append("   ")
-        line.append(f"{figures.duration(self._clock() - self._began)} so far", style="basis")
+        line.append(f"{_elapsed(self._clock() - self._began)} so far", style="basis")
         if self._rate is not None:
             line.append("   ").append(figures.significant(self._rate), style="figure")
             line.append(" tok/s", style="basis")
@@ -280,6 +281,15 @@ class _Screen:
     def _tick(self) -> None:
         while not self._closed.wait(REFRESH_S):
             self.draw()
+
+
+def _elapsed(seconds: float) -> str:
+    """Time gone by on a display that is drawn anew: whole seconds, then minutes with seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _can_redraw(console: Console) -> bool:

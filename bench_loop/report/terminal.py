@@ -67,7 +67,7 @@ def print_run(result: RunResult, console: Console, file: Path | None = None) -> 
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _losses(result, judged, page),
-        _onward(result, file),
+        _onward(result, file, page),
     )
     console.print()
     for section in sections:
@@ -253,8 +253,8 @@ def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
         yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
 
 
-def _onward(result: RunResult, file: Path | None) -> Iterator[Text]:
-    """Where the result is, and the next thing to do with it."""
+def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]:
+    """Where the result is, and the next thing to do with it; never broken, for copying."""
     if file is None:
         return
     place = _from_here(file)
@@ -265,7 +265,10 @@ def _onward(result: RunResult, file: Path | None) -> Iterator[Text]:
     else:
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
-    yield Text(f"{'next':<{LABEL}}{command}   ").append(effect, style="basis")
+    line = Text(f"{'next':<{LABEL}}{command}")
+    if line.cell_len + 3 + len(effect) <= page.columns:
+        line.append(f"   {effect}", style="basis")
+    yield line
 
 
 def _from_here(file: Path) -> str:

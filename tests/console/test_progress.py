@@ -148,6 +148,15 @@ def test_time_left_is_a_range_that_shrinks_while_a_trial_goes_on() -> None:
         assert "5 to 25 s left" in stage.last_frame()
 
 
+def test_elapsed_time_is_in_whole_seconds_then_minutes_then_hours() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress:
+        for seconds, shown in ((4.9, "4 s"), (70.2, "1 min 15 s"), (3700.0, "1 h 2 min")):
+            stage.clock.now += seconds
+            stage.progress.note("")
+            assert f"{shown} so far" in stage.last_frame()
+
+
 def test_nothing_is_drawn_while_a_speed_trial_is_timed() -> None:
     stage = Stage(is_terminal=True)
     with stage.progress as progress:

@@ -22,17 +22,17 @@ def public_site(db: None, settings: Any) -> None:
 
 @pytest.fixture
 def owner(db: None) -> User:
-    return User.objects.create_user("owner", password="owner")
+    return User.objects.create_user("owner")
 
 
 @pytest.fixture
 def stranger(db: None) -> User:
-    return User.objects.create_user("stranger", password="stranger")
+    return User.objects.create_user("stranger")
 
 
 @pytest.fixture
 def moderator(db: None) -> User:
-    user = User.objects.create_user("moderator", password="moderator", is_staff=True)
+    user = User.objects.create_user("moderator", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="moderate_submission"))
     return user
 
