@@ -91,10 +91,8 @@ def trending_entries(days: int, now: datetime | None = None) -> QuerySet[Entry]:
 
 def device_entries(gpu: str, memory_gb: float | None) -> QuerySet[Entry]:
     """Ranked entries measured on this device, best first."""
-    entries = without_results(Entry.objects.shown()).filter(gpu_model=gpu)
-    if memory_gb is not None:
-        entries = entries.filter(gpu_memory_gb=memory_gb)
-    return entries.best_first()
+    entries = without_results(Entry.objects.shown().best_first()).filter(gpu_model=gpu)
+    return entries if memory_gb is None else entries.filter(gpu_memory_gb=memory_gb)
 
 
 def entries_in_order(public_ids: Sequence[str]) -> list[Entry]:
@@ -247,4 +245,4 @@ def _rate(value: float | None, stdev: float | None) -> tuple[float, figures.Figu
     figure = figures.rate(value, None)
     if stdev is None:
         return value, figure
-    return value, replace(figure, exact=f"{figure.exact}, s = {figures.significant(stdev, 2)}")
+    return value, replace(figure, exact=f"{figure.exact}, s = {figures.deviation(stdev, value)}")

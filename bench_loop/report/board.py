@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import EN_DASH, Figure
-from bench_loop.report.views import Span, StackName, Trust
+from bench_loop.report.records import Span, StackName, Trust
 
 PROFILE_ORDER = ("core", "full", "harness", "quick")
 """Profiles that are ranked, in the order of the board."""
@@ -36,6 +36,12 @@ class Standing:
     def overall(self) -> float:
         """For ordering: a missing score comes last."""
         return self.scores["overall"][0] if "overall" in self.scores else -1.0
+
+    @property
+    def overall_figure(self) -> Figure | None:
+        """The overall score as text; None without a rank."""
+        has_rank = "overall" in self.scores and not self.not_ranked
+        return figures.score(*self.scores["overall"]) if has_rank else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +186,7 @@ def board_lede(ranked: Sequence[Standing], others: Sequence[Standing]) -> tuple[
     figure = figures.score(value, bounds)
     spans.append(Span(figure.value, "strong"))
     if figure.interval:
-        spans.append(Span(f" ({figure.interval})", "interval"))
+        spans += [Span(" "), Span(f"({figure.interval})", "interval")]
     runs = f"{len(ranked)} ranked {'stack' if len(ranked) == 1 else 'stacks'}"
     return (*spans, Span(f", of {runs}."))
 
