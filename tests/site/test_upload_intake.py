@@ -35,7 +35,9 @@ def test_a_valid_file_is_read() -> None:
 
 
 def test_a_duplicate_key_is_named() -> None:
-    body = make_bytes().replace(b'"schema_version":', b'"schema_version": 1,\n "schema_version":', 1)
+    body = make_bytes().replace(
+        b'"schema_version":', b'"schema_version": 1,\n "schema_version":', 1
+    )
     assert list(refusal(body).fields) == ["schema_version"]
 
 
