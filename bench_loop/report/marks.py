@@ -59,23 +59,31 @@ def cell(outcome: Outcome | None, signs: Signs) -> Cell:
 
 
 def tape_lines(
-    name: str, cells: Sequence[Cell], count: str, columns: int, *, longest: int
+    name: str,
+    cells: Sequence[Cell],
+    count: str,
+    columns: int,
+    *,
+    longest: int,
+    is_quiet: bool = False,
 ) -> list[Text]:
     """A suite as a tape of cells with its count, on as many lines as the cells need.
 
     `longest` is the number of cells of the longest tape shown, so that the counts stand in one
-    column. On a narrow terminal the cells go and the count stays.
+    column; `is_quiet` dims a suite that has not begun. On a narrow terminal the cells go and the
+    count stays.
     """
-    label = Text(f"{clean(name):<{LABEL}}")
+    label = Text().append(f"{clean(name):<{LABEL}}", style="basis" if is_quiet else "label")
+    figure = Text().append(count, style="basis" if is_quiet else "figure")
     if columns < NARROW:
-        return [label.append(count, style="figure")]
+        return [label.append_text(figure)]
     room = columns - LABEL - COUNT
     rows = [cells[start : start + room] for start in range(0, len(cells), room)] or [[]]
     lines = [Text(" " * LABEL) if number else label for number in range(len(rows))]
     for line, row in zip(lines, rows, strict=True):
         line.append_text(_joined(row))
     gap = min(longest, room) - len(rows[-1]) + 2
-    lines[-1].append(" " * gap).append(count, style="figure")
+    lines[-1].append(" " * gap).append_text(figure)
     return lines
 
 

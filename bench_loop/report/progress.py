@@ -208,16 +208,20 @@ class RunProgress:
         if is_current and len(done) < planned:
             cells.append((self._signs.current, "figure"))
         cells += [(self._signs.to_come, "basis")] * (planned - len(cells))
-        if not done and not is_current:
-            count = "waits"
-        else:
-            good = len(done) if name == SPEED else Counter(done)["pass"]
-            count = f"{good} of {planned if name == SPEED else len(done)}"
+        waits = not done and not is_current
+        count = self._count(name, planned) if done else "waits" if waits else "now"
         longest = max(
             max(self._planned.get(suite, 0), len(outcomes))
             for suite, outcomes in self._outcomes.items()
         )
-        return tape_lines(name, cells, count, width(self._console), longest=longest)
+        return tape_lines(name, cells, count, width(self._console), longest=longest, is_quiet=waits)
+
+    def _count(self, name: str, planned: int) -> str:
+        """What passed of what is finished; of speed trials, what is measured of the plan."""
+        done = self._outcomes[name]
+        if name == SPEED:
+            return f"{len(done)} of {planned}"
+        return f"{Counter(done)['pass']} of {len(done)}"
 
     def _now_line(self) -> Text:
         if self._note or not self._current:
