@@ -210,17 +210,20 @@ def retry_after_s(value: str | None, now: datetime) -> float | None:
 
 
 def shown_url(site: str, url: object) -> str | None:
-    """A page of the site that it names, made absolute and harmless; None where it leads away."""
-    if not isinstance(url, str) or not url:
+    """The page that the site names, on the site itself and harmless; None: it names none.
+
+    Only the path is taken: an answer cannot lead the reader elsewhere, and a site behind a proxy
+    may not know by which address it was reached.
+    """
+    if not isinstance(url, str):
         return None
     try:
-        absolute = urljoin(site + "/", url)
-        parts, own = urlsplit(absolute), urlsplit(site)
+        path = urlsplit(url).path
     except ValueError:
         return None
-    if (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
+    if not path.startswith("/"):
         return None
-    return clean(absolute)[:500]
+    return clean(urljoin(site, "/" + path.lstrip("/")))[:500]
 
 
 def _try(client: httpx.Client, url: str, data: bytes, headers: Mapping[str, str]) -> _Reply:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NOTHING_SENT = 1
 """Exit code after a no."""
 
+MOST_FINDINGS = 100
+"""Findings of a site that are printed."""
+
 EPILOG = """
 \b
 Examples:
@@ -81,7 +84,9 @@ def command(
     except SubmitError as error:
         _show_fields(error.fields)
         raise
-    _show_answer(answer, address, is_dry_run=dry_run, as_json=as_json)
+    if dry_run:
+        return _show_checks(answer, as_json=as_json)
+    _show_answer(answer, address, as_json=as_json)
     return 0
 
 
@@ -194,7 +199,7 @@ def _show_fields(fields: Mapping[str, Sequence[str]]) -> None:
             click.echo(f"  {field}: {sentence}" if field else f"  {sentence}", err=True)
 
 
-def _show_answer(answer: Answer, site: str, *, is_dry_run: bool, as_json: bool) -> None:
+def _show_answer(answer: Answer, site: str, *, as_json: bool) -> None:
     import json
 
     from bench_loop.console import clean
@@ -204,10 +209,6 @@ def _show_answer(answer: Answer, site: str, *, is_dry_run: bool, as_json: bool) 
     if as_json:
         click.echo(json.dumps(body, indent=1))
         return
-    if is_dry_run:
-        click.echo("The site checked it and stored nothing.")
-        _show_site_findings(body.get("findings"))
-        return
     begin = "The site had this run already" if answer.is_duplicate else "Submitted"
     status, level = (clean(str(body.get(key, "unknown")))[:50] for key in ("status", "level"))
     click.echo(f"{begin}: {status}, level {level}.")
@@ -216,14 +217,33 @@ def _show_answer(answer: Answer, site: str, *, is_dry_run: bool, as_json: bool) 
         click.echo(url)
 
 
-def _show_site_findings(findings: Any) -> None:
-    """The site's findings, one a line; their form is the site's business, their length ours."""
+def _show_checks(answer: Answer, *, as_json: bool) -> int:
+    """What a dry run found; the exit code is that of the same upload without it."""
+    import json
+
+    from bench_loop.console import clean
+    from bench_loop.errors import SubmitError
+
+    body = answer.body
+    is_refused = body.get("would_be_accepted") is False
+    if as_json:
+        click.echo(json.dumps(body, indent=1))
+    else:
+        verdict = "would refuse" if is_refused else "would accept"
+        click.echo(f"The site {verdict} it; nothing was stored.")
+        if known := body.get("duplicate_of"):
+            click.echo(f"  It has this run already, as {clean(str(known))[:50]}.")
+        listed = body.get("findings")
+        for finding in listed[:MOST_FINDINGS] if isinstance(listed, list) else ():
+            click.echo(f"  {_finding_line(finding)}")
+    return SubmitError.exit_code if is_refused else 0
+
+
+def _finding_line(finding: Any) -> str:
+    """A finding of the site as one harmless line."""
     from bench_loop.console import clean
 
-    listed = findings if isinstance(findings, list) else []
-    if not listed:
-        click.echo("It found nothing to object to.")
-    for finding in listed[:100]:
-        parts = finding.values() if isinstance(finding, dict) else [finding]
-        line = ": ".join(str(part) for part in parts if part not in (None, "", [], {}))
-        click.echo(f"  {clean(line)[:500]}")
+    if not isinstance(finding, dict):
+        return clean(str(finding))[:500]
+    parts = (finding.get(key) for key in ("severity", "field", "sentence"))
+    return clean(": ".join(str(part) for part in parts if part))[:500]

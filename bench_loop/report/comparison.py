@@ -13,7 +13,7 @@ from rich.text import Text
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
-from bench_loop.report.marks import LABEL, difference_axis, difference_bar, wrapped
+from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
 from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
 
@@ -149,7 +149,7 @@ def _table(table: Sequence[Sequence[Row]], columns: range, drawn: Signs) -> Iter
         if number:
             yield Text()
         for row in group:
-            line = Text(f"{clean(row.name):<{LABEL}}")
+            line = label(row.name)
             for column in columns:
                 line.append_text(_table_cell(row.cells[column], row.absence, drawn))
             yield _rstripped(line)
@@ -210,7 +210,7 @@ def _forest(
     if not is_narrow:
         yield difference_axis(scale)
     for each in differences:
-        line = Text(f"{clean(each.name):<{LABEL}}")
+        line = label(each.name)
         figure = figures.difference(each.difference, (each.low, each.high))
         if not is_narrow:
             line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))

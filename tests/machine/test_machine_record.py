@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from bench_loop.machine.facts import MachineFacts
@@ -23,11 +21,6 @@ WORKSTATION = MachineFacts(
     platform="Linux 6.1 x86_64",
     backend="cuda",
 )
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
 
 
 def facts(*gpus: Gpu, memory: float | None = 62.5, cpu: str | None = "Intel Xeon") -> MachineFacts:

@@ -300,9 +300,11 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | No
     [
         ("/runs/abc/", "https://bench.example.org/runs/abc/"),
         ("https://bench.example.org/runs/abc/", "https://bench.example.org/runs/abc/"),
-        ("https://evil.example.org/runs/abc/", None),
+        ("http://internal:8000/runs/abc/", "https://bench.example.org/runs/abc/"),
+        ("https://evil.example.org/runs/abc/", "https://bench.example.org/runs/abc/"),
         ("javascript:alert(1)", None),
-        ("//evil.example.org/", None),
+        ("//evil.example.org/", "https://bench.example.org/"),
+        ("////evil.example.org/", "https://bench.example.org/evil.example.org/"),
         ("https://[bad", None),
         (7, None),
         (None, None),

@@ -20,12 +20,10 @@ LEAK = "sk-" + "a1B2c3D4e5F6" * 3
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder of its own, no site and no key in the environment."""
-    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path / "data"))
+def no_site_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a site nor a key comes from the environment of whoever runs the tests."""
     monkeypatch.delenv("BENCHLOOP_SITE", raising=False)
     monkeypatch.delenv("BENCHLOOP_TOKEN", raising=False)
-    return tmp_path / "data"
 
 
 @pytest.fixture
@@ -107,8 +105,8 @@ def test_the_payload_can_be_seen_without_any_site(result_file: Path) -> None:
     assert submit(result_file, "--print-payload") == 0
 
 
-def test_latest_is_the_newest_result_of_the_data_folder(home: Path) -> None:
-    folder = home / "results"
+def test_latest_is_the_newest_result_of_the_data_folder(benchloop_home: Path) -> None:
+    folder = benchloop_home / "results"
     folder.mkdir(parents=True)
     (folder / "latest.json").write_bytes(result_bytes())
     with running(Site()) as site:
@@ -191,14 +189,40 @@ def test_a_refusal_shows_code_and_fields(
     assert "score_mismatch" in shown
 
 
+FINDING = {
+    "severity": "review",
+    "code": "fast",
+    "field": "speed",
+    "sentence": "Faster than its memory.",
+    "numbers": {},
+}
+
+
 def test_a_dry_run_prints_what_the_site_found(
     result_file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    finding = {"severity": "review", "field": "speed", "message": "Faster than its memory."}
-    with running(Site(reply(200, {"findings": [finding]}))) as site:
+    checked = reply(200, {"would_be_accepted": True, "level": "reported", "findings": [FINDING]})
+    with running(Site(checked)) as site:
         assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 0
     assert site.requests[0].path.endswith("?dry_run=1")
-    assert "review: speed: Faster than its memory." in capfd.readouterr().out
+    shown = capfd.readouterr().out
+    assert "would accept" in shown
+    assert "review: speed: Faster than its memory." in shown
+
+
+def test_a_dry_run_that_would_be_refused_exits_like_a_refusal(result_file: Path) -> None:
+    checked = reply(200, {"would_be_accepted": False, "level": None, "findings": [FINDING]})
+    with running(Site(checked)) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 6
+
+
+@pytest.mark.parametrize("findings", [None, "text", [1, None, "\x1b[2J"], [{"sentence": []}]])
+def test_odd_findings_of_a_site_do_no_harm(
+    result_file: Path, findings: object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(Site(reply(200, {"findings": findings}))) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 0
+    assert "\x1b" not in capfd.readouterr().out
 
 
 def test_a_dry_run_sends_bytes_too_and_so_needs_a_yes(result_file: Path) -> None:
@@ -225,9 +249,9 @@ def test_escape_sequences_of_the_site_are_shown_harmless(
         assert not set(capfd.readouterr().out) & set("\x1b\x07")
 
 
-def test_the_key_of_the_config_file_is_used(home: Path, result_file: Path) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "config.toml").write_text(f'[site]\ntoken = "{KEY}"\n', encoding="utf-8")
+def test_the_key_of_the_config_file_is_used(benchloop_home: Path, result_file: Path) -> None:
+    benchloop_home.mkdir(parents=True, exist_ok=True)
+    (benchloop_home / "config.toml").write_text(f'[site]\ntoken = "{KEY}"\n', encoding="utf-8")
     with running(Site()) as site:
         assert submit(result_file, "--site", site.url, "--yes") == 0
     assert site.requests[0].headers["Authorization"] == f"Bearer {KEY}"
