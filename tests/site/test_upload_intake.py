@@ -26,8 +26,7 @@ def document_with(**changes: object) -> bytes:
 
 
 def request(body: bytes, **headers: str) -> HttpRequest:
-    made = RequestFactory().post("/", data=body, content_type="application/json", **headers)
-    return made
+    return RequestFactory().post("/", data=body, content_type="application/json", **headers)
 
 
 def test_a_valid_file_is_read() -> None:
