@@ -219,7 +219,7 @@ def benchmark(
     screen = console()
     planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
     nodes = (
-        " ".join(filter(None, (model_id, model.quantization))),
+        " ".join(filter(None, (model.model_id, model.quantization))),
         " ".join(filter(None, (server.engine, server.version))),
         f"{harness.name} {harness.version}",
         "verifier",

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from bench_loop import config
 from bench_loop.machine.devices import Device, find_device, gpu_class_gb, system_class_gb
 from bench_loop.machine.facts import MachineFacts
+from bench_loop.machine.reported import gib_in
 from bench_loop.result.records import DeclaredMachine, Gpu, Machine
 
 REMOTE = "remote"
@@ -121,6 +122,8 @@ def _declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
     """The key for what a user typed: `RTX 4090`, `2x RTX 4090`, `RTX 4090 x2`."""
     if not gpu or not gpu.strip():
         return None
+    # People write the size into the name, since boards of one name differ in it.
+    memory_gb = memory_gb or gib_in(gpu)
     counted = re.fullmatch(
         r"\s*(?:(\d{1,2})\s*[x×]\s+)?(.*?)(?:\s+[x×]\s*(\d{1,2}))?\s*", gpu, re.I
     )

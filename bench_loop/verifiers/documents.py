@@ -50,10 +50,11 @@ def read_json(text: str, surrounding: Surrounding, most_parts: int) -> Document:
     try:
         value = _decode_whole(body)
     except _RefusedError as error:
-        reason = str(error)
-        if surrounding == "allowed" and reason in {"invalid_json", "extra_text"}:
-            return _json_in_prose(text, most_parts)
-        return Document(reason=reason, is_bare=is_bare)
+        if str(error) not in {"invalid_json", "extra_text"}:
+            return Document(reason=str(error), is_bare=is_bare)
+        found = _json_in_prose(text, most_parts)
+        is_found = found.reason is None and surrounding == "refused"
+        return Document(reason="extra_text", is_bare=False) if is_found else found
     return _bounded(Document(value, is_bare=is_bare), most_parts)
 
 

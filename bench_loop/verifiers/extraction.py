@@ -114,7 +114,7 @@ _SAID = re.compile(
     r"answer\s+is\b[:\s]*",
     re.IGNORECASE,
 )
-_STATEMENT = re.compile(r"^[^\d]{0,80}?(?:\b(?:is|are|equals|costs|total|result)\b|[=:≈])\s*", re.I)
+_STATEMENT = re.compile(r"^\D{0,80}(?:\b(?:is|are|equals|costs)\b|[=:≈])\s*", re.IGNORECASE)
 _HAS_TEXT = re.compile(r"\w")
 
 

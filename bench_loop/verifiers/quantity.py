@@ -56,6 +56,7 @@ _BOUND = re.compile(
 )
 _CHOICE = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:\b(?:to|and|through|until)|[-–—~…&/,+*×±]|\.\.)\s*$", re.IGNORECASE)
+_BROKEN = re.compile(r"\d\s*(?:\.{2,}|/\s*\d+\s*/|\.\d+\.)\s*\d|\d:\d")
 _TOGETHER = re.compile(r"\s*(?:,|\band\b)?\s*", re.IGNORECASE)
 _UNIT_GOES_ON = re.compile(r"[\w/^*·]|\s*(?:per\b|/)")
 
@@ -68,7 +69,7 @@ def read_quantity(line: str, units: Mapping[str, Fraction]) -> Quantity:
     Reasons: `no_single_answer`, `unknown_unit`.
     """
     everything = _numbers(line, units)
-    if not everything:
+    if not everything or _BROKEN.search(line):
         return Quantity(None, "no_single_answer")
     if _is_same_twice(everything):
         return _judged(line, everything)
