@@ -49,6 +49,13 @@ def as_text(value: Any) -> str | None:
     return storable(value) if isinstance(value, str) and value else None
 
 
+def as_texts(value: Any) -> tuple[str, ...] | None:
+    """The strings in the list `value`, each once; None when it is no list."""
+    if not isinstance(value, list):
+        return None
+    return tuple(dict.fromkeys(filter(None, map(as_text, value))))
+
+
 def as_count(value: Any) -> int | None:
     """`value` if it is a count that a result can hold, else None."""
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
