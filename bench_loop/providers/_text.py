@@ -8,16 +8,18 @@ from typing import Any
 
 MAX_COUNT = 2**53 - 1
 MAX_SECONDS = 1e9
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def storable(text: str) -> str:
-    """`text` with lone surrogates and NUL replaced by U+FFFD, so that any file can hold it.
+    """`text` with lone surrogates and control characters replaced by U+FFFD.
 
+    So any file, database and site can hold it; tab and line breaks stay.
     Halves of a surrogate pair that arrived apart are joined first.
     """
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return joined.replace("\0", "\ufffd")
+    return _UNSTORABLE.sub("\ufffd", joined)
 
 
 def shown(text: str, limit: int = 300) -> str:

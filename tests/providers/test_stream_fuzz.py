@@ -199,3 +199,8 @@ def test_a_line_without_end_is_a_provider_error() -> None:
 
 
 HALVES = ("\\ud83d", "\\ude00")
+
+
+def test_control_characters_are_replaced_and_line_breaks_stay() -> None:
+    stream = b'{"message":{"content":"a\\u001b[2Jb\\u0000\\tc\\n"},"done":true}\n'
+    assert read(_ollama_chat.parse_line, [(0.1, stream)]).text == "a\ufffd[2Jb\ufffd\tc\n"

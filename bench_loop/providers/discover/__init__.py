@@ -36,7 +36,9 @@ def identify(endpoint: str) -> str:
     other server speaks.
     """
     try:
-        with closing(Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)) as provider:
+        with closing(
+            Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)
+        ) as provider:
             return provider.name if provider.server().engine == provider.name else "openai_compat"
     except BenchLoopError:
         return "openai_compat"
