@@ -11,7 +11,8 @@ from bench_loop.errors import BenchLoopError
 
 def main(arguments: list[str]) -> int:
     options, rest = _parser().parse_known_args(arguments)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchloop_site.settings")
+    # Not by default: a developer's shell may name the settings of another project.
+    os.environ["DJANGO_SETTINGS_MODULE"] = "benchloop_site.settings"
     if options.process != "manage" and rest:
         _parser().error(f"unknown arguments: {' '.join(rest)}")
     if options.lifeline:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any
 
 MAX_COUNT = 2**53 - 1
+MAX_SECONDS = 1e9
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -56,11 +56,11 @@ def as_count(value: Any) -> int | None:
 
 
 def as_seconds(value: Any, per_second: float) -> float | None:
-    """`value`, of which `per_second` make a second; None unless it is finite and not negative."""
+    """`value`, of which `per_second` make a second; None unless a result can hold it."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
         seconds = value / per_second
     except OverflowError:
         return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return seconds if 0 <= seconds <= MAX_SECONDS else None

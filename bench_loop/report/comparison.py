@@ -13,7 +13,7 @@ from rich.text import Text
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
-from bench_loop.report.marks import LABEL, difference_axis, difference_bar, wrapped
+from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
 from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
 
@@ -124,9 +124,16 @@ def print_comparison(
         screen.print()
 
 
+def _title(run: RunResult) -> str:
+    """A run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
+    stack = views.stack_name(run.subject, run.machine)
+    model = " ".join(filter(None, (stack.model, stack.quantization)))
+    return clean(f"{model} in {stack.harness}, {stack.device}")
+
+
 def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> Iterator[Text]:
     for letter, run, name in zip(LETTERS, runs, names, strict=False):
-        title = clean(views.title(run.subject, run.machine))
+        title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
         facts = f"{run.profile}, {figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
@@ -149,7 +156,7 @@ def _table(table: Sequence[Sequence[Row]], columns: range, drawn: Signs) -> Iter
         if number:
             yield Text()
         for row in group:
-            line = Text(f"{clean(row.name):<{LABEL}}")
+            line = label(row.name)
             for column in columns:
                 line.append_text(_table_cell(row.cells[column], row.absence, drawn))
             yield _rstripped(line)
@@ -210,7 +217,7 @@ def _forest(
     if not is_narrow:
         yield difference_axis(scale)
     for each in differences:
-        line = Text(f"{clean(each.name):<{LABEL}}")
+        line = label(each.name)
         figure = figures.difference(each.difference, (each.low, each.high))
         if not is_narrow:
             line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
@@ -250,7 +257,7 @@ def _run_json(letter: str, run: RunResult, name: str) -> dict[str, Any]:
         "letter": letter,
         "file": name,
         "run_id": run.run_id,
-        "title": views.title(run.subject, run.machine),
+        "title": _title(run),
         "profile": run.profile,
         "status": run.status,
         "scoring_version": run.scoring_version,

@@ -56,7 +56,8 @@ def reply_of(engine: str, name: str) -> Reply:
 
 def question(text: str = "What is 2+2?", **settings: Any) -> ChatRequest:
     messages = (Message(role="user", content=text),)
-    return ChatRequest(**{"model_id": "tiny:1b", "messages": messages, "max_tokens": 64} | settings)
+    plain: dict[str, Any] = {"model_id": "tiny:1b", "messages": messages, "max_tokens": 64}
+    return ChatRequest(**plain | settings)
 
 
 class Replay(FakeServer):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings, Message, TokenCounts, ToolCall
 from bench_loop.errors import ModelNotFoundError, ProviderError
-from bench_loop.providers import openai_compat
+from bench_loop.providers import ollama, openai_compat
 from bench_loop.providers._openai_chat import parse_line
+from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI, choice, event
 from tests.fakes.server import Reply, stream_reply
 from tests.providers.replay import Replay, question, read_recorded, reply_of
@@ -26,10 +29,10 @@ STANDARD = {
 }
 
 
-def sent(server: FakeOpenAI, **settings: object) -> dict[str, object]:
+def sent(server: FakeOpenAI, **settings: Any) -> dict[str, Any]:
     """The body of the chat that this request makes the provider send."""
     openai_compat.connect(server.url, None).chat(question(**settings))
-    body: dict[str, object] = server.asked("/v1/chat/completions")[-1]
+    body: dict[str, Any] = server.asked("/v1/chat/completions")[-1]
     return body
 
 
@@ -260,6 +263,29 @@ def test_a_server_that_is_loading_is_transient() -> None:
             provider.server()
         assert caught.value.is_transient
         assert provider.server().engine == "unknown"
+
+
+def test_the_window_of_an_ollama_is_read_back_through_its_own_api() -> None:
+    with FakeOllama() as server:
+        ollama.connect(server.url, None).chat(question(context_window=2048))
+        provider = openai_compat.connect(f"{server.url}/v1", None)
+        assert provider.server().engine == "ollama"
+        assert provider.model("tiny:1b").context_loaded == 2048
+
+
+def test_thinking_cannot_be_switched_over_the_standard_route_of_ollama() -> None:
+    with (
+        FakeOllama() as server,
+        pytest.raises(ProviderError, match="no switch for thinking") as caught,
+    ):
+        openai_compat.connect(server.url, None).chat(question(thinking=False))
+    assert "--provider ollama" in (caught.value.remedy or "")
+
+
+def test_vllm_is_known_by_the_owner_of_its_models() -> None:
+    with FakeOpenAI(engine="vllm") as server:
+        facts = openai_compat.connect(server.url, None).server()
+    assert (facts.engine, facts.version) == ("vllm", "0.21.0")
 
 
 def test_the_key_is_sent_with_every_request() -> None:

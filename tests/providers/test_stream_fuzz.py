@@ -18,7 +18,7 @@ from tests.providers.replay import read, recorded
 
 PARSERS = {"sse": _openai_chat.parse_line, "ndjson": _ollama_chat.parse_line}
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """The machine that runs the tests may be busy."""
 
 NUMBERS_OF_ALL_KINDS = [0, 7, -1, 2**53, 10**400, 0.5, math.inf, math.nan, True]

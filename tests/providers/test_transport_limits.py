@@ -7,17 +7,25 @@ import time
 
 import pytest
 
+from bench_loop.contracts.chat import ChatReply
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from bench_loop.providers.openai_compat import OpenAICompat
-from tests.fakes.openai_server import FakeOpenAI, choice, error_reply, event
-from tests.fakes.server import FOREVER, Piece, Reply, endless
+from tests.fakes.openai_server import Engine, FakeOpenAI, choice, error_reply, event
+from tests.fakes.server import FOREVER, FakeServer, Piece, Reply, Request, endless
 from tests.providers.replay import question, reply_of
 
 WORD = "\n".join(event({"choices": [choice({"content": "a "})]})).encode() + b"\n"
 SSE = "text/event-stream"
 
 
-def chat_with(script: Reply, wall_limit_s: float = 20.0, engine: str = "unknown") -> object:
+class Silent(FakeServer):
+    """Takes every request and answers none."""
+
+    def answer(self, request: Request) -> Reply:
+        return Reply(pause_s=FOREVER)
+
+
+def chat_with(script: Reply, wall_limit_s: float = 20.0, engine: Engine = "unknown") -> ChatReply:
     with FakeOpenAI(script=[script], engine=engine) as server:
         return OpenAICompat(server.url, None).chat(question(wall_limit_s=wall_limit_s))
 
@@ -88,8 +96,7 @@ def test_a_refused_connection_is_transient_and_has_a_remedy() -> None:
 
 
 def test_a_server_that_never_answers_a_question_about_itself_is_given_up() -> None:
-    with FakeOpenAI(loading=0) as server:
-        server.answer = lambda _: Reply(pause_s=FOREVER)  # type: ignore[method-assign]
+    with Silent() as server:
         began = time.monotonic()
         with pytest.raises(ProviderError, match=r"within 0\.2 s"):
             OpenAICompat(server.url, None, answer_limit_s=0.2).server()

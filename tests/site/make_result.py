@@ -262,5 +262,3 @@ def make_document(**changes: Any) -> dict[str, Any]:
     """The JSON of `make_result(**changes)`, to be changed by a test."""
     document: dict[str, Any] = json.loads(make_bytes(**changes))
     return document
-
-

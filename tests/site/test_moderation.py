@@ -86,9 +86,7 @@ def test_flagging_withdraws_the_entry_and_leaves_a_tombstone(
     assert shown(Client()) == 0
 
 
-def test_a_flagged_run_can_be_shown_again(
-    submission: Submission, moderator_client: Client
-) -> None:
+def test_a_flagged_run_can_be_shown_again(submission: Submission, moderator_client: Client) -> None:
     act(moderator_client, "flag", submission, reason="Why so fast?")
     act(moderator_client, "approve", submission)
     assert shown(Client()) == 1
@@ -140,9 +138,7 @@ def test_a_stranger_sees_no_admin(submission: Submission, stranger: User) -> Non
     assert client.get(CHANGELIST).status_code == 302
 
 
-def test_staff_without_the_permission_sees_no_queue(
-    submission: Submission, stranger: User
-) -> None:
+def test_staff_without_the_permission_sees_no_queue(submission: Submission, stranger: User) -> None:
     stranger.is_staff = True
     stranger.save()
     client = Client()
@@ -192,9 +188,7 @@ def test_only_owner_and_moderator_read_a_pending_submission(
         assert Client().get(where).status_code == 404
 
 
-def test_everybody_reads_an_approved_run_byte_for_byte(
-    uploader: Uploader, moderator: User
-) -> None:
+def test_everybody_reads_an_approved_run_byte_for_byte(uploader: Uploader, moderator: User) -> None:
     body = b"  " + make_bytes()
     uploader.post(body)
     submission = Submission.objects.get()

@@ -26,8 +26,7 @@ def document_with(**changes: object) -> bytes:
 
 
 def request(body: bytes, **headers: str) -> HttpRequest:
-    made = RequestFactory().post("/", data=body, content_type="application/json", **headers)
-    return made
+    return RequestFactory().post("/", data=body, content_type="application/json", **headers)
 
 
 def test_a_valid_file_is_read() -> None:
@@ -35,7 +34,9 @@ def test_a_valid_file_is_read() -> None:
 
 
 def test_a_duplicate_key_is_named() -> None:
-    body = make_bytes().replace(b'"schema_version":', b'"schema_version": 1,\n "schema_version":', 1)
+    body = make_bytes().replace(
+        b'"schema_version":', b'"schema_version": 1,\n "schema_version":', 1
+    )
     assert list(refusal(body).fields) == ["schema_version"]
 
 
