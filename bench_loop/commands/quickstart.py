@@ -10,8 +10,6 @@ import click
 if TYPE_CHECKING:
     from bench_loop.contracts.provider import Provider
 
-DEFAULT_MODEL = "smollm2-135m"
-
 
 @click.command(
     epilog="""
@@ -64,7 +62,7 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
 
     found = discover.find_server()
     if found is None:
-        chosen = model_id or DEFAULT_MODEL
+        chosen = model_id or embedded.DEFAULT_MODEL
         click.echo(f"No model server is running: starting the embedded engine with {chosen}.")
         return embedded.start(chosen, context_window, on_progress=click.echo), chosen
     provider = connect(*found, model_id or "", context_window)
