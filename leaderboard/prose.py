@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from bench_loop.scoring.methodology import methodology_markdown
 
@@ -59,6 +59,7 @@ def blocks(markdown: str) -> tuple[Block, ...]:
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     place = 0
+    chapter = ""
     while place < len(lines):
         line = lines[place]
         if not line.strip():
@@ -68,8 +69,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             yield Block("code", text="\n".join(lines[place + 1 : end]))
             place = end + 1
         elif heading := _HEADING.match(line):
-            title = heading[2].rstrip("# ")
-            yield Block("heading", len(heading[1]), _anchor(title), (inline(title),))
+            level, title = len(heading[1]), heading[2]
+            anchor = _anchor(title if level < 3 else f"{chapter} {title}")
+            chapter = title if level < 3 else chapter
+            yield Block("heading", level, anchor, (inline(title),))
             place += 1
         elif "|" in line and place + 1 < len(lines) and _RULE.match(lines[place + 1]):
             end = _until(lines, place + 2, lambda text: "|" not in text)
@@ -80,29 +83,35 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
             )
             place = end
         else:
-            end = _until(lines, place + 1, _starts_a_block)
-            yield from _text_blocks(lines[place:end])
+            is_list = bool(_ITEM.match(line))
+            end = _until(lines, place + 1, partial(_starts_a_block, in_list=is_list))
+            yield _list(lines[place:end]) if is_list else _paragraph(lines[place:end])
             place = end
 
 
-def _starts_a_block(line: str) -> bool:
-    return not line.strip() or line.startswith("```") or bool(_HEADING.match(line))
+def _starts_a_block(line: str, *, in_list: bool) -> bool:
+    """Whether `line` ends the paragraph or the list before it."""
+    if not line.strip() or line.startswith("```") or _HEADING.match(line):
+        return True
+    return not in_list and bool(_ITEM.match(line))
 
 
-def _text_blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """A list when the first line is an item, else one paragraph; wrapped lines are joined."""
-    first = _ITEM.match(lines[0])
-    if first is None:
-        yield Block("paragraph", lines=(inline(" ".join(line.strip() for line in lines)),))
-        return
+def _paragraph(lines: Sequence[str]) -> Block:
+    return Block("paragraph", lines=(inline(" ".join(line.strip() for line in lines)),))
+
+
+def _list(lines: Sequence[str]) -> Block:
+    """Items with or without numbers; a line that is no item goes on with the one before."""
     items: list[str] = []
+    is_numbered = False
     for line in lines:
         item = _ITEM.match(line)
-        if item:
-            items.append(item[2])
-        else:
+        if item is None:
             items[-1] += f" {line.strip()}"
-    yield Block("steps" if first[1] else "list", lines=tuple(inline(item) for item in items))
+        else:
+            items.append(item[2])
+            is_numbered = item[1] is not None
+    return Block("steps" if is_numbered else "list", lines=tuple(inline(item) for item in items))
 
 
 def inline(text: str) -> Line:

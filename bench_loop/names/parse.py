@@ -13,17 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_loop.contracts.provider import ModelFacts
-from bench_loop.names.families import Family, FamilyTable, PublishedSize, table
+from bench_loop.names.families import FamilyTable, PublishedSize, table
+from bench_loop.names.ids import take_apart, words_of
+from bench_loop.names.lines import OTHER, family_and_line, line_of_other
 from bench_loop.names.quantization import bits_of, from_server, take_quantization
 from bench_loop.names.sizes import WrittenSize, billions, is_size, read_size
-
-LONGEST_ID = 1000
-"""Characters of an id that are read; servers may send anything."""
-
-OTHER = "other"
-"""Family of a name that looks like a model's but holds no word of the table."""
-
-_BETWEEN_WORDS = r"[-_\s:/@+,()\[\]]+|(?<!\d)\.|\.(?!\d)"
 
 SizeBasis = Literal["provider", "name", "registry"]
 
@@ -51,16 +45,6 @@ class ModelName:
     """Why it cannot be benchmarked as a local chat model, as a sentence; None: it can be."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """An id taken apart at its separators; only `publisher` and `shown` keep their case."""
-
-    shown: str
-    publisher: str | None
-    name: str
-    is_mlx: bool
-
-
 def parse_model(
     model_id: str, facts: ModelFacts | None = None, *, provider: str | None = None
 ) -> ModelName:
@@ -70,14 +54,15 @@ def parse_model(
     their meaning). Never raises: an id that says nothing gives a ModelName of None.
     """
     known = table()
-    parts = _take_apart(model_id, known, provider)
+    parts = take_apart(model_id, known, provider)
     labelled = take_quantization(parts.name, is_mlx=parts.is_mlx)
-    words = _words(labelled.rest)
+    words = words_of(labelled.rest)
     name = ModelName(parts.shown, quant_publisher=parts.publisher)
-    if not _is_opaque(labelled.rest, parts.name, known):
-        name = _with_family(name, words, labelled.label is not None, known)
+    if known.hosted.match(parts.name) is None:
         name = replace(name, quantization=labelled.label)
-        name = _with_size(name, words, known)
+        if labelled.rest.strip(" .-_:") not in known.opaque:
+            name = _with_family(name, words, known)
+            name = _with_size(name, words, known)
     if facts is not None:
         name = _with_facts(name, facts, known)
     name = replace(name, refuse_reason=_refusal(parts.name, words, facts, known))
@@ -87,127 +72,14 @@ def parse_model(
     return replace(name, quant_bits=bits_of(name.quantization))
 
 
-def _take_apart(model_id: str, known: FamilyTable, provider: str | None) -> _Parts:
-    shown = _without_folders(model_id[:LONGEST_ID].strip())
-    namespaced = shown.replace("--", "/", 1) if "/" not in shown else shown
-    namespaced = re.sub(r"^(hf\.co|hf-mirror\.com|huggingface\.co)/", "", namespaced, flags=re.I)
-    publisher, _, name = namespaced.rpartition("/")
-    publisher = publisher.split("/")[0]
-    if take_quantization(publisher.lower()).label or publisher.lower() in ("", "library"):
-        publisher = ""
-    text = re.sub(r"(-\d{5}-of-\d{5})?\.gguf$", "", name.lower())
-    # LM Studio puts this in front of the names of embedding models.
-    text = text.removeprefix("text-embedding-")
-    return _Parts(
-        shown=shown,
-        publisher=publisher or None,
-        name=_without_vendor_prefix(text, known),
-        is_mlx=provider == "mlx" or publisher.lower() == "mlx-community" or "mlx" in text,
-    )
-
-
-def _without_folders(model_id: str) -> str:
-    """The base name where the id is a path of this machine; else the id as it is.
-
-    Two segments that do not end in `.gguf` are publisher and name, not a folder and a file.
-    """
-    path = model_id.replace("\\", "/") if re.match(r"[A-Za-z]:\\|\\\\", model_id) else model_id
-    is_path = path.startswith(("/", "~", ".", "file:")) or re.match(r"[A-Za-z]:/", path)
-    is_file = path.lower().endswith((".gguf", ".safetensors", ".bin"))
-    if is_path or (is_file and path.count("/") == 1):
-        return path.rstrip("/").rpartition("/")[2]
-    return path
-
-
-def _without_vendor_prefix(text: str, known: FamilyTable) -> str:
-    """`google_gemma-3` is `gemma-3`: some publishers put the maker's name before an underscore."""
-    prefix, _, rest = text.partition("_")
-    words = _words(rest)
-    starts_model = bool(words) and (
-        words[0] in known.vendors or known.family_at(words, 0) is not None
-    )
-    return rest if prefix and starts_model else text
-
-
-def _words(name: str) -> list[str]:
-    """The lower-case words of a name: decimals whole, versions apart from the word before."""
-    undated = re.sub(r"(?<!\d)\d{2}-20\d{2}(?!\d)", " ", name.lower())
-    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", undated)
-    words: list[str] = []
-    for word in re.split(_BETWEEN_WORDS, decimals):
-        glued = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)?[a-z]?)", word)
-        if glued and not is_size(word) and word not in table().vendors:
-            words.extend(glued.groups())
-        elif word:
-            words.append(word)
-    return words
-
-
-def _is_opaque(rest: str, name: str, known: FamilyTable) -> bool:
-    return rest.strip(" .-_:") in known.opaque | {""} or known.hosted.match(name) is not None
-
-
-def _with_family(
-    name: ModelName, words: Sequence[str], has_label: bool, known: FamilyTable
-) -> ModelName:
-    for start in range(len(words)):
-        if found := known.family_at(words, start):
-            family, length = found
-            line = _line(family, words, start, length, known)
-            return replace(name, family=family.name, line=line)
-    own = _line_words(words, None, known)
-    if own and (has_label or any(is_size(word) for word in words)):
-        return replace(name, family=OTHER, line="-".join(own))
+def _with_family(name: ModelName, words: Sequence[str], known: FamilyTable) -> ModelName:
+    """A name without a word of the table is a model's only where a size or a label says so."""
+    if told := family_and_line(words, known):
+        return replace(name, family=told[0], line=told[1])
+    line = line_of_other(words, known)
+    if line and (name.quantization or any(map(is_size, words))):
+        return replace(name, family=OTHER, line=line)
     return name
-
-
-def _line(family: Family, words: Sequence[str], start: int, length: int, known: FamilyTable) -> str:
-    """The line that the words name, in one spelling: `gemma-3`, `qwen2.5-coder`."""
-    stem = "-".join(words[start : start + length])
-    following = [
-        word
-        for word in _line_words(words[start + length :], family, known)
-        if word not in words[start : start + length]
-    ]
-    if family.distills and (base := _second_family(words[start + length :], family, known)):
-        generation = following[0] if following else ""
-        return "-".join(filter(None, (stem, generation, "distill", base)))
-    if family.is_glued and following and re.match(r"\d", following[0]):
-        stem, following = stem + following[0], following[1:]
-    line = "-".join([stem, *following])
-    size = read_size(words)
-    line = known.renames.get((line, size.key), line)
-    own = _line_words(words[:start], None, known)
-    return "-".join([*own, line])
-
-
-def _second_family(words: Sequence[str], first: Family, known: FamilyTable) -> str | None:
-    for start in range(len(words)):
-        found = known.family_at(words, start)
-        if found and found[0] is not first:
-            return found[0].name
-    return None
-
-
-def _line_words(words: Sequence[str], family: Family | None, known: FamilyTable) -> list[str]:
-    """The words that tell one line from another: those up to the first size, and some behind."""
-    size_at = next((at for at, word in enumerate(words) if is_size(word)), len(words))
-    kept = [word for word in words[:size_at] if not _says_nothing(word, family, known)]
-    behind = [word for word in words[size_at:] if word in known.anywhere and word not in kept]
-    return kept + behind
-
-
-def _says_nothing(word: str, family: Family | None, known: FamilyTable) -> bool:
-    """Makers, roles, dates, windows, revisions, and words for a size."""
-    if word in known.noise or word in known.vendors:
-        return True
-    if re.fullmatch(r"\d{4,8}|\d+k", word):
-        return True
-    if family is None:
-        return re.fullmatch(r"v\d+(\.\d+)*", word) is not None
-    if re.fullmatch(r"v\d+(\.\d+)*", word) and not family.has_v_versions:
-        return True
-    return word in family.size_words
 
 
 def _with_size(name: ModelName, words: Sequence[str], known: FamilyTable) -> ModelName:
@@ -263,7 +135,7 @@ def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> Model
 def _measured_bits(total_b: float | None, facts: ModelFacts) -> float | None:
     if not total_b or not facts.size_bytes:
         return None
-    return round(facts.size_bytes * 8 / (total_b * 1e9), 2)
+    return round(facts.size_bytes * 8 / (total_b * 1e9), 2) or None
 
 
 def _refusal(

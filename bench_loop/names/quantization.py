@@ -39,7 +39,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 # A build recipe whose tag names a grade of its own and no bit width.
-_GRADED = re.compile(_EDGE + r"apex" + _END + r".*[:@](?P<grade>[a-z-]+)$")
+_GRADED = re.compile(_EDGE + r"apex" + _END + r".*[:@](?P<grade>[a-z-]{1,20})$")
 
 _ENGINE_SIZES = {"small": "S", "medium": "M", "large": "L"}
 _BITS_BY_RECIPE = {"AWQ": 4, "GPTQ": 4, "FP8": 8, "BF16": 16, "F16": 16, "F32": 32}

@@ -33,6 +33,13 @@ Cell = tuple[str, str]
 """A character and its style."""
 
 
+def label(name: str, style: str = "label") -> Text:
+    """The name at the left of a line, in LABEL columns however long it is."""
+    text = Text(clean(name))
+    text.truncate(LABEL - 1, overflow="ellipsis", pad=True)
+    return Text().append(f"{text.plain} ", style=style)
+
+
 def outcome_word(outcome: Outcome | None) -> str:
     """An outcome as it is said; a trial that nothing judges was `measured`."""
     return OUTCOME_WORDS[outcome] if outcome else "measured"
@@ -73,13 +80,13 @@ def tape_lines(
     column; `is_quiet` dims a suite that has not begun. On a narrow terminal the cells go and the
     count stays.
     """
-    label = Text().append(f"{clean(name):<{LABEL}}", style="basis" if is_quiet else "label")
+    first = label(name, style="basis" if is_quiet else "label")
     figure = Text().append(count, style="basis" if is_quiet else "figure")
     if columns < NARROW:
-        return [label.append_text(figure)]
+        return [first.append_text(figure)]
     room = columns - LABEL - COUNT
     rows = [cells[start : start + room] for start in range(0, len(cells), room)] or [[]]
-    lines = [Text(" " * LABEL) if number else label for number in range(len(rows))]
+    lines = [Text(" " * LABEL) if number else first for number in range(len(rows))]
     for line, row in zip(lines, rows, strict=True):
         line.append_text(_joined(row))
     gap = min(longest, room) - len(rows[-1]) + 2

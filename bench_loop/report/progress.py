@@ -27,9 +27,9 @@ from bench_loop.engine.events import (
 from bench_loop.report import figures
 from bench_loop.report.estimate import time_left
 from bench_loop.report.marks import (
-    LABEL,
     cell,
     cut,
+    label,
     outcome_word,
     sign,
     signal_path,
@@ -75,7 +75,7 @@ class RunProgress:
         self._last_loss: Text | None = None
         self._rate: float | None = None
         self._began = self._trial_began = clock()
-        self._screen = _Screen(console, self._frame) if _can_redraw(console) else None
+        self._screen = _Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
@@ -169,7 +169,7 @@ class RunProgress:
 
     def _finished_line(self, event: TrialFinished) -> Text:
         trial, total = event.trial, max(self._total, event.number)
-        line = Text(f"[{event.number:>{len(str(total))}}/{total}] {clean(trial.suite):<{LABEL}}")
+        line = Text(f"[{event.number:>{len(str(total))}}/{total}] ").append_text(label(trial.suite))
         line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
         parts = [_short(trial)]
         if trial.latency_s is not None:
@@ -294,10 +294,6 @@ def _elapsed(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _can_redraw(console: Console) -> bool:
-    return console.is_terminal and not console.is_dumb_terminal
 
 
 def _short(trial: Trial) -> str:

@@ -77,11 +77,9 @@ def figure_spans(figure: Figure) -> list[Span]:
 def notices(header: RunHeader) -> tuple[Notice, ...]:
     """What limits this run, worst first."""
     found: list[Notice] = []
-    if header.status == "incomplete":
-        errors = sum(suite.error_count for suite in header.suites)
-        found.append(Notice("limit", f"Incomplete: {errors} trials could not be judged."))
-    if header.status == "aborted":
-        found.append(Notice("limit", "Aborted before its end: what was finished is shown."))
+    if header.status != "complete":
+        reason = header.status_reason or "what was finished is shown."
+        found.append(Notice("limit", f"{header.status.capitalize()}: {one_line(reason, 400)}"))
     if header.profile == "smoke":
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")

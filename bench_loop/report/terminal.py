@@ -13,12 +13,12 @@ from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
-from bench_loop.report.figures import Figure
 from bench_loop.report.marks import (
     LABEL,
     VALUE,
     axis,
     cell,
+    label,
     outcome_word,
     score_bar,
     sign,
@@ -118,7 +118,7 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
 def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
     """The headline figures of speed, raw, with what they stand on."""
     if speed is None:
-        yield Text.assemble(f"{'speed':<{LABEL}}", (figures.NOT_RUN, "basis"))
+        yield label("speed").append(figures.NOT_RUN, style="basis")
         return
     readings = (
         ("", speed.generation_tps, "tok/s"),
@@ -133,7 +133,7 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
             line.append(str(views.spread_figure(spread)), style="figure")
             line.append(f" {unit}", style="basis")
     first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
-    yield Text(f"{'speed':<{LABEL}}").append_text(first[LABEL:])
+    yield label("speed").append_text(first[LABEL:])
     yield from rest
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
 
@@ -193,11 +193,8 @@ def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
     for stat, value, interval in zip(aggregates, values, intervals, strict=True):
         yield _score_line(stat, value, interval, page)
     if answers.figure:
-        yield Text.assemble(
-            f"{'right answers':<{LABEL}}",
-            (f"{answers.figure}", "figure"),
-            (" a minute of model time", "basis"),
-        )
+        line = label("right answers").append(str(answers.figure), style="figure")
+        yield line.append(" a minute of model time", style="basis")
     yield Text()
     for suite in result.suites:
         if suite.dimension == "quality":
@@ -214,8 +211,8 @@ def _score_line(
     stat: views.Stat, value: float | None, interval: Interval | None, page: _Page
 ) -> Text:
     """Name, value, bar with whisker, interval; or the words that stand in their place."""
-    line = Text(f"{clean(stat.label).lower():<{LABEL}}")
-    figure: Figure | None = stat.figure
+    line = label(stat.label.lower())
+    figure = stat.figure
     if figure is None or value is None:
         has_reason = stat.absence == "not ranked" and stat.basis
         return line.append(_as_clause(stat) if has_reason else stat.absence, style="basis")
@@ -258,14 +255,14 @@ def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]
     if file is None:
         return
     place = _from_here(file)
-    yield Text(f"{'saved':<{LABEL}}{clean(place)}")
+    yield label("saved").append(clean(place))
     if result.profile == "smoke":
         ranked = result.model_copy(update={"profile": "quick"})
         command, effect = views.command_line(ranked), "can be ranked"
     else:
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
-    line = Text(f"{'next':<{LABEL}}{command}")
+    line = label("next").append(command)
     if line.cell_len + 3 + len(effect) <= page.columns:
         line.append(f"   {effect}", style="basis")
     yield line

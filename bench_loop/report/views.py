@@ -22,6 +22,7 @@ from bench_loop.report.stack import (
     score_figure,
     spread_figure,
     stack_name,
+    title,
     trust,
     ttft_figure,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "spread_figure",
     "stack_name",
     "stats",
+    "title",
     "trust",
     "ttft_figure",
 ]

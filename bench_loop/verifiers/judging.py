@@ -17,6 +17,9 @@ from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.verifiers.expectation import failed, task_file
 from bench_loop.verifiers.extraction import without_thinking
 
+LONGEST_ANSWER = 500
+"""Characters of the answer that a verdict repeats; the whole output is stored beside it."""
+
 _CALL_AS_TEXT = re.compile(
     r"<tool_call>|<function=|<\|tool_call|\[TOOL_CALLS\]"
     r"|\A(?:```\w*\s*)?\{\s*\"name\"\s*:\s*\"[^\"]{1,100}\"\s*,\s*\"(?:arguments|parameters)\"\s*:"
@@ -48,6 +51,8 @@ def judge(output: Output, task: BenchmarkTask) -> TaskScore:
     verdict = verifier_of(task).judge(output.model_copy(update={"text": final.text}), task)
     if verdict.outcome == "fail" and _CALL_AS_TEXT.search(final.text.lstrip()):
         return failed("tool_call_as_text", "The reply is a tool call written as text.")
+    if verdict.answer is not None and len(verdict.answer) > LONGEST_ANSWER:
+        return verdict.model_copy(update={"answer": verdict.answer[:LONGEST_ANSWER]})
     return verdict
 
 

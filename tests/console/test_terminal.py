@@ -183,6 +183,14 @@ def test_no_line_is_wider_than_88_columns(width: int) -> None:
         assert max(map(cell_len, text(result, width=width).splitlines())) <= 88
 
 
+def test_a_name_of_any_length_keeps_its_column() -> None:
+    shown = text(make_run({"a" * 40: ("p" * 5, 100.0, (56.6, 100.0))}))
+    assert "a" * 14 + "… ■■■■■  5 of 5" in shown
+    wide = text(make_run({"検証" * 10: ("p" * 5, 100.0, (56.6, 100.0))}))
+    line = next(line for line in wide.splitlines() if "■■■■■" in line)
+    assert cell_len(line[: line.index("■")]) == 16
+
+
 def test_below_60_columns_bars_and_tapes_go_and_counts_stay() -> None:
     shown = text(make_run(), width=50)
     assert "━" not in shown

@@ -111,8 +111,8 @@ def test_a_server_that_fails_before_anything_is_measured_leaves_no_file(tmp_path
         [ProviderError("Connection refused.")], default=lambda request: outage()
     )
     with pytest.raises(ProviderError):
-        run(provider, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+        run(provider, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_server_that_dies_on_the_way_makes_the_run_incomplete(tmp_path: Path) -> None:

@@ -123,6 +123,16 @@ def test_an_id_that_says_nothing_leaves_everything_unknown(model_id: str) -> Non
     assert (name.family, name.line, name.parameters_b, name.quantization) == (None,) * 4
 
 
+def test_a_file_without_a_telling_name_keeps_its_label() -> None:
+    name = parse_model("ggml-model-q4_0.gguf")
+    assert (name.family, name.quantization) == (None, "Q4_0")
+
+
+def test_bits_that_round_to_zero_are_unknown() -> None:
+    served = facts(parameters=10**15, size_bytes=1)
+    assert parse_model("thing", served).bits_per_weight is None
+
+
 def test_the_count_of_the_server_beats_the_name() -> None:
     name = parse_model("qwen2.5-coder-0.5b", facts(parameters=494_032_768))
     assert name.parameters_b == pytest.approx(0.494032768)

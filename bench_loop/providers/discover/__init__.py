@@ -8,6 +8,7 @@ from contextlib import closing
 from bench_loop.contracts.provider import ModelFacts, Provider
 from bench_loop.errors import BenchLoopError
 from bench_loop.providers._ability import can_chat
+from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers.ollama import Ollama, usual_endpoint
 from bench_loop.providers.openai_compat import DEFAULT_ENDPOINT, OpenAICompat
 
@@ -26,6 +27,21 @@ def known_servers() -> tuple[tuple[str, str], ...]:
     answers there counts only if it says itself that it is that engine.
     """
     return tuple(_usable_servers())
+
+
+def identify(endpoint: str) -> str:
+    """Name of the provider that speaks to what answers at `endpoint`.
+
+    `ollama` where the server says itself that it is one; else `openai_compat`, which almost every
+    other server speaks.
+    """
+    try:
+        with closing(
+            Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)
+        ) as provider:
+            return provider.name if provider.server().engine == provider.name else "openai_compat"
+    except BenchLoopError:
+        return "openai_compat"
 
 
 def _usable_servers() -> Iterator[tuple[str, str]]:
