@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import bench_loop
 from bench_loop.errors import BenchLoopError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # One line per command: the module `bench_loop.commands.<name>` defines a click command `command`.
 COMMANDS = {
@@ -51,9 +54,21 @@ class LazyGroup(click.Group):
             import difflib
 
             close = difflib.get_close_matches(args[0], COMMANDS, n=2)
-            if close:
-                error.message += f" Did you mean {' or '.join(close)}?"
-            raise
+            if not close:
+                raise
+            hint = f"{error.message} Did you mean {' or '.join(close)}?"
+            raise click.UsageError(hint, ctx) from error
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands and options that begin so; commands from the table, without loading them."""
+        from click.shell_completion import CompletionItem
+
+        commands = [
+            CompletionItem(name, help=sentence)
+            for name, sentence in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help from the table above: listing the commands must not load them."""
@@ -102,6 +117,9 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _complain(message: str, remedy: str | None) -> None:
-    click.echo(f"Error: {message}", err=True)
+    """Print an error; what it quotes may come from a server or a file, so it is made harmless."""
+    from bench_loop.report.printable import printable
+
+    click.echo(f"Error: {printable(message)}", err=True)
     if remedy:
-        click.echo(f"  Try: {remedy}", err=True)
+        click.echo(f"  Try: {printable(remedy)}", err=True)

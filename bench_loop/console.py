@@ -132,9 +132,15 @@ def console(*, stderr: bool = False) -> Console:
     """
     stream = sys.stderr if stderr else sys.stdout
     _never_fail_to_encode(stream)
-    fixed = None if stream.isatty() or "COLUMNS" in os.environ else MAX_WIDTH
+    is_pipe = not stream.isatty()
     return Console(
-        stderr=stderr, theme=THEME, width=fixed, markup=False, emoji=False, highlight=False
+        stderr=stderr,
+        theme=THEME,
+        width=MAX_WIDTH if is_pipe and "COLUMNS" not in os.environ else None,
+        force_interactive=False if is_pipe else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
     )
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -23,23 +20,12 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 
-@sync_and_async_middleware
-def security_headers(get_response: Callable[[HttpRequest], HttpResponseBase]):  # type: ignore
+class SecurityHeaders(MiddlewareMixin):
     """Nothing runs, styles or loads but what this site serves; nobody embeds its answers."""
 
-    def marked(response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         return response
-
-    if iscoroutinefunction(get_response):
-
-        async def middleware(request: HttpRequest) -> HttpResponseBase:
-            return marked(await get_response(request))
-
-    else:
-
-        def middleware(request: HttpRequest) -> HttpResponseBase:
-            return marked(get_response(request))
-
-    return middleware

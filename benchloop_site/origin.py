@@ -18,7 +18,7 @@ class SameOrigin:
     def __init__(self, application: Any) -> None:
         self.application = application
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         admitted = self.application if is_same_origin(scope["headers"]) else WebsocketDenier()
         await admitted(scope, receive, send)
 

@@ -13,10 +13,10 @@ from rest_framework.serializers import CharField, ModelSerializer
 from rest_framework.views import APIView
 
 from bench_loop.result.schema import result_schema
-from leaderboard.filters import EntryFilter, unknown_filters
+from leaderboard.filters import FILTERS, EntryFilter, unknown_filters
 from leaderboard.models import Entry
 
-INTERNAL_COLUMNS = ["id", "run", "withdrawn_at", "withdrawn_reason"]
+INTERNAL_COLUMNS = ["id", "run", "league", "withdrawn_at", "withdrawn_reason"]
 
 
 class EntrySerializer(ModelSerializer[Entry]):
@@ -53,10 +53,10 @@ class LeaderboardView(APIView):
         reject_unknown_filters(request)
         entries = Entry.objects.shown().select_related("run").best_first()
         chosen = EntryFilter(request.query_params, queryset=entries)
-        if not chosen.is_valid():
+        if chosen.errors:
             raise ValidationError(chosen.errors, code="invalid_filter")
         pages = EntryPages()
-        page = pages.paginate_queryset(chosen.qs, request, view=self)
+        page: list[Entry] = pages.paginate_queryset(chosen.qs, request, view=self) or []
         return pages.get_paginated_response(EntrySerializer(page, many=True).data)
 
 
@@ -64,7 +64,7 @@ def reject_unknown_filters(request: Request) -> None:
     """Raises ValidationError that names every unknown parameter and the known ones."""
     unknown = unknown_filters(request.query_params)
     if unknown:
-        known = ", ".join(sorted(EntryFilter.base_filters))
+        known = ", ".join(sorted(FILTERS))
         raise ValidationError(
             {
                 name[:100]: [f"There is no such filter. The filters are: {known}."]

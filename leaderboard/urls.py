@@ -1,5 +1,18 @@
 """Addresses of the pages."""
 
-from django.urls import URLPattern
+from __future__ import annotations
 
-urlpatterns: list[URLPattern] = []
+from django.urls import path
+
+from leaderboard import views
+
+urlpatterns = [
+    path("", views.leaderboard, name="leaderboard"),
+    path("runs/<slug:public_id>/", views.run, name="run"),
+    path("compare/", views.compare, name="compare"),
+    path("trending/", views.trending, name="trending"),
+    path("my-gpu/", views.my_gpu, name="my-gpu"),
+    path("submit/", views.submit, name="submit"),
+    path("methodology/", views.methodology, name="methodology"),
+    path("theme/", views.theme, name="theme"),
+]

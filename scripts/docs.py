@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are current.
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->` in README.md.
-`docs/result-file.md` is generated as a whole.
+The pages in docs/ that are generated as a whole are named in `documents`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bench_loop import cli, errors
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.result.schema import result_schema
+from bench_loop.scoring.methodology import methodology_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 88
@@ -31,6 +32,7 @@ def documents() -> dict[Path, str]:
     readme = ROOT / "README.md"
     return {
         readme: fill(readme.read_text(encoding="utf-8"), PARTS),
+        ROOT / "docs" / "methodology.md": methodology_markdown(),
         ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
     }
 
@@ -71,7 +73,7 @@ def command_help() -> str:
 
 
 def _help_of(command: click.Command, title: str) -> str:
-    settings = cli.group.context_settings | {"terminal_width": WIDTH}
+    settings = {**cli.group.context_settings, "terminal_width": WIDTH}
     context = click.Context(command, info_name=title, **settings)
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
@@ -114,7 +116,7 @@ def exit_codes() -> str:
     codes = {0: "Everything was done.", 130: "Interrupted; every finished trial was kept."}
     for kind in _tree(errors.BenchLoopError):
         if "exit_code" in vars(kind):
-            codes[kind.exit_code] = (kind.__doc__ or "").splitlines()[0].replace("`", "")
+            codes[kind.exit_code] = re.split("[.:]", kind.__doc__ or "")[0] + "."
     return table(("code", "means"), sorted(codes.items()))
 
 

@@ -35,8 +35,7 @@ class AuditInline(admin.TabularInline):  # type: ignore[type-arg]
     """What was decided before."""
 
     model = AuditEvent
-    fields = ["created_at", "actor", "kind", "data"]
-    readonly_fields = fields
+    fields = readonly_fields = ("created_at", "actor", "kind", "data")
     extra = 0
     can_delete = False
 
@@ -58,7 +57,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
     list_select_related = ["run", "owner"]
     actions = ["approve", "reject", "flag"]
     inlines = [AuditInline]
-    fields = [
+    fields = readonly_fields = (
         "run_link",
         "model_id",
         "owner",
@@ -69,8 +68,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
         "moderator",
         "decided_at",
         "created_at",
-    ]
-    readonly_fields = fields
+    )
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_moderator(request.user)

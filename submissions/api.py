@@ -43,16 +43,6 @@ class Refusal(APIException):
         self.fields = dict(fields or {})
 
 
-class IsUpload(BasePermission):
-    """The local role has no uploads: it takes in the files of its results folder."""
-
-    message = "Uploads are off on a local site: it shows the results folder of this machine."
-    code = "uploads_off"
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return bool(settings.BENCHLOOP_ROLE == "public")
-
-
 class IsReading(BasePermission):
     message = "Runs are never changed; a submission can be withdrawn by its owner."
 
@@ -67,9 +57,18 @@ class SubmissionsView(APIView):
     `?dry_run=1` runs every check, stores nothing, and answers 200 with all findings.
     """
 
-    permission_classes = [IsUpload, IsAuthenticated]
+    permission_classes = [IsAuthenticated]
     throttle_classes = [ScopedRateThrottle]
     throttle_scope = "submit"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if settings.BENCHLOOP_ROLE != "public":
+            raise Refusal(
+                403,
+                "uploads_off",
+                "A local site takes no uploads: it shows the results folder of its machine.",
+            )
+        super().initial(request, *args, **kwargs)
 
     def post(self, request: Request) -> Response:
         _require_json(request)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -59,7 +59,7 @@ class Finding:
     code: str
     field: str
     sentence: str
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -107,8 +107,8 @@ def needs_review(code: str, where: str, sentence: str, **numbers: Any) -> Findin
 
 def check_versions(upload: Upload) -> Iterator[Finding]:
     """Runs of a newer BenchLoop or of other formulas cannot be checked here."""
-    claimed = upload.result.benchmark_version
-    if _version(claimed) is None or _version(claimed) > _version(bench_loop.__version__):
+    claimed, known = _version(upload.result.benchmark_version), _version(bench_loop.__version__)
+    if claimed is None or known is None or claimed > known:
         yield refused(
             "unknown_version",
             "benchmark_version",
@@ -548,7 +548,7 @@ def generation_rate(trial: Trial) -> float | None:
 def check_speed_findings(upload: Upload) -> Iterator[Finding]:
     """What the recomputed speed already says against itself."""
     for code in upload.result.speed.findings if upload.result.speed else ():
-        yield Finding("note", "speed", "speed.findings", f"Speed: {code.replace('_', ' ')}.")
+        yield Finding("note", "speed", "speed.findings", f"Speed: {code.replace('_', ' ')}.", {})
 
 
 def check_artifacts(upload: Upload) -> Iterator[Finding]:

@@ -35,8 +35,8 @@ def need_chromium() -> str:
 
 
 def need_postgresql() -> str:
-    """URL of an empty PostgreSQL database whose owner may create others."""
-    return _need_url("BENCHLOOP_TEST_DATABASE_URL", "a PostgreSQL database for tests")
+    """URL of a PostgreSQL server on which databases may be made (see tests/databases.py)."""
+    return _need_url("BENCHLOOP_TEST_DATABASE_URL", "a PostgreSQL server for tests")
 
 
 def need_redis() -> str:

@@ -15,6 +15,8 @@ for _name in list(os.environ):
     if _is_ours and not _name.startswith(("BENCHLOOP_TEST_", "BENCHLOOP_REQUIRE_")):
         del os.environ[_name]
 os.environ["BENCHLOOP_HOME"] = tempfile.mkdtemp(prefix="benchloop-tests-")
+if os.environ.get("BENCHLOOP_TEST_SITE_ON") == "postgresql":
+    os.environ["DATABASE_URL"] = os.environ["BENCHLOOP_TEST_DATABASE_URL"]
 atexit.register(shutil.rmtree, os.environ["BENCHLOOP_HOME"], ignore_errors=True)
 
 from benchloop_site.settings import *  # noqa: E402, F403

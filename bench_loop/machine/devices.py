@@ -27,21 +27,25 @@ SYSTEM_CLASSES = (
 # Drivers keep a little memory for themselves: this much is missing at most.
 _KEPT_BY_DRIVER = 0.09
 
+# Brands first: model numbers alone are ambiguous (A770 is Intel's, A100 NVIDIA's).
 _VENDOR_WORDS = (
     ("Apple", r"\bapple\b"),
-    (
-        "NVIDIA",
-        r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\b[abhl]\d{2,3}s?\b|\bgb10\b|dgx",
-    ),
-    ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bmi\d{2,3}x?\b"),
+    ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\bdgx\b|\bgb10\b"),
+    ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bnavi \d"),
     ("Intel", r"intel|\barc\b|\biris\b|\buhd\b"),
+    ("NVIDIA", r"\b(?:a|h|l|b|gh|gb)\d{2,3}s?\b|\b[plt]4\b"),
+    ("AMD", r"\bmi\d{2,3}[ax]?\b"),
 )
+
 # People write `4090` and `7900 XTX`.
 _SERIES = ("rtx", "gtx", "rx")
-_APPLE_CHIP = re.compile(r"\b(M\d+(?: (?:Pro|Max|Ultra))?)\b", re.I)
-_INTEGRATED = re.compile(
-    r"(?:u?hd(?: graphics)?(?: \d+)?|iris(?: (?:xe|plus|pro))?|(?:radeon )?\d{3}m|vega(?: \d+)?)",
-    re.I,
+_APPLE_CHIP = re.compile(r"\bM\d+(?: (?:Pro|Max|Ultra))?\b", re.I)
+_INTEGRATED = re.compile(r"\bu?hd\b|\biris\b|\bvega\b|\b\d{3}m\b")
+_GFX = re.compile(r"\bgfx\d+[a-f0-9]*\b", re.I)
+
+# A word behind a device's name that makes it another device.
+_VARIANT = re.compile(
+    r"\s*-?(?:ti|super|xtx?|gre|laptop|max-q|d|s|m|v2|ada|nvl|pcie|sxm\d?|ultra|pro|max)\b"
 )
 
 
@@ -61,21 +65,50 @@ class Device:
 
 
 def find_device(raw: str) -> Device:
-    """The device that a driver, a tool or a user calls `raw`."""
+    """The device that a driver, a tool or a user calls `raw`: one row of whatever lists it."""
     vendor = vendor_of(raw)
     if vendor == "Apple" and (chip := _APPLE_CHIP.search(raw)):
-        return Device(_capitalised(chip[1]), "Apple", is_unified=True)
+        return Device(chip[0].title(), "Apple", is_unified=True)
     key = _key(raw)
-    index = _index()
+    if device := _whole(key, vendor) or _inside(key, vendor):
+        return device
+    if chip_name := _shared_chip(key):
+        return Device(f"{chip_name} (unresolved)", vendor or "AMD", is_known=False)
+    if gfx := _GFX.search(raw):
+        return Device(f"{gfx[0].lower()} (unresolved)", "AMD", is_known=False)
+    is_integrated = vendor in ("AMD", "Intel") and _INTEGRATED.search(key) is not None
+    return Device(_clean(raw), vendor, is_unified=is_integrated, is_known=False)
+
+
+def _whole(key: str, vendor: str | None) -> Device | None:
+    """The device whose whole name is `key`; people write `4090` and `7900 XTX` too."""
+    index = _table().by_key
     for spelling in (key, *(f"{series} {key}" for series in _SERIES)):
-        if spelling in index and vendor in (None, index[spelling].vendor):
-            return index[spelling]
-    if not key and vendor == "AMD":
-        return index["igpu"]
-    if vendor in ("AMD", "Intel") and _INTEGRATED.fullmatch(key):
-        name = _clean(raw)
-        return Device(name, vendor, is_unified=True, is_known=False)
-    return Device(_clean(raw), vendor, is_known=False)
+        device = index.get(spelling)
+        if device and vendor in (None, device.vendor):
+            return device
+    return index["igpu"] if vendor == "AMD" and key in ("", "radeon") else None
+
+
+def _inside(key: str, vendor: str | None) -> Device | None:
+    """The device with the longest name inside `key` that no further word makes another one."""
+    for spelling, device in _table().by_length:
+        if device.vendor != vendor or spelling not in key:
+            continue
+        found = re.search(rf"(?<![\w/]){re.escape(spelling)}(?![\w/])", key)
+        if found and not _VARIANT.match(key, found.end()):
+            return device
+    return None
+
+
+def _shared_chip(key: str) -> str | None:
+    """The chip whose products a list like `7700s/7600/7600s` names; None for one product."""
+    products = {re.sub(r"^(rx|radeon)\s+", "", part.strip()) for part in key.split("/")}
+    if len(products) < 2:
+        return None
+    chips = _table().chips
+    best = max(chips, key=lambda chip: len(products & chips[chip]))
+    return best if len(products & chips[best]) >= 2 else None
 
 
 def vendor_of(raw: str) -> str | None:
@@ -85,6 +118,20 @@ def vendor_of(raw: str) -> str | None:
         if re.search(words, text):
             return vendor
     return None
+
+
+def memory_class_gb(
+    device: Device, memory_gb: float | None, system_memory_gb: float | None
+) -> int | None:
+    """The size in GB that a device is classed by; None where it cannot be told.
+
+    Both amounts are GiB as shown. A unified device is classed by the installed memory: what a
+    driver shows of it is a carve-out, and counts only where the system's memory is unknown.
+    """
+    if not device.is_unified:
+        return gpu_class_gb(device, memory_gb)
+    shown = system_memory_gb or memory_gb
+    return system_class_gb(shown) if shown else None
 
 
 def gpu_class_gb(device: Device, measured_gb: float | None) -> int | None:
@@ -116,10 +163,21 @@ def _class_of(measured_gb: float, sizes: Sequence[int]) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _DeviceTable:
+    """devices.yaml, for look-up by whole names and by names inside a longer text."""
+
+    by_key: Mapping[str, Device]
+    by_length: tuple[tuple[str, Device], ...]
+    """Longest name first; without those that count only as the whole name."""
+    chips: Mapping[str, frozenset[str]]
+
+
 @functools.cache
-def _index() -> Mapping[str, Device]:
-    index: dict[str, Device] = {}
-    for line in yaml.safe_load(_TABLE.read_text(encoding="utf-8"))["devices"]:
+def _table() -> _DeviceTable:
+    raw = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    by_key: dict[str, Device] = {}
+    for line in raw["devices"]:
         device = Device(
             name=line["name"],
             vendor=line["vendor"],
@@ -127,34 +185,36 @@ def _index() -> Mapping[str, Device]:
             is_unified=line.get("unified", False),
         )
         for spelling in (line["name"], *line.get("alias", ())):
-            index[_key(spelling)] = device
-    return index
+            by_key[_key(spelling)] = device
+    telling = [pair for pair in by_key.items() if re.search(r"\d| ", pair[0])]
+    telling.sort(key=lambda pair: len(pair[0]), reverse=True)
+    chips = {chip: frozenset(products) for chip, products in raw["chips"].items()}
+    return _DeviceTable(by_key, tuple(telling), chips)
 
 
 def _key(raw: str) -> str:
-    """The look-up form: lower case, without maker, brand and words that all devices share."""
-    text = _clean(raw).lower()
-    text = re.sub(r"\b(graphics|generation|edition|gpu|geforce|radeon|\(strix halo\))", " ", text)
-    text = re.sub(r"\(.*?\)", " ", text)
-    return re.sub(r"\s+", " ", text).strip(" -/")
+    """The look-up form: lower case, without makers, brands, notes and words that all share."""
+    text = _plain(raw).lower()
+    text = re.sub(r"\([^)]*\)", " ", text)
+    text = re.sub(r"\b(graphics|generation|edition|gpu|radeon|design)\b", " ", text)
+    text = re.sub(r"\[n/a\]|[\[\]]", " ", text)
+    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" ,;|-/:+")
 
 
 def _clean(raw: str) -> str:
-    """The name without maker, trade marks, driver notes and memory; laptops in one spelling."""
-    text = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", raw, flags=re.I)
-    text = re.sub(r"\((?:radv|navi|llvm|nvgpu|rev|integrated)[^)]*\)", " ", text, flags=re.I)
-    text = re.sub(r"\b(nvidia|corporation|amd|ati|intel|geforce)\b", " ", text, flags=re.I)
-    text = re.sub(r"[,|]?\s*\d+(\.\d+)?\s*(gb|gib|mib|mb|m)\s*$", " ", text, flags=re.I)
-    text = re.sub(r"\bwith max-q( design)?", "Max-Q", text, flags=re.I)
-    text = re.sub(r"\blaptop gpu\b|\bmobile\b", "Laptop", text, flags=re.I)
-    text = re.sub(r"\s+", " ", text).strip(" ,;|-/")
-    return _spelled(text)
-
-
-def _spelled(text: str) -> str:
-    """Radeon is a maker's brand in front of a model word, and the name itself elsewhere."""
+    """The name to show for a device that is not in the table."""
+    text = re.sub(r"\([^)]*\)", " ", _plain(raw))
+    text = re.split(r"[,|\n]", text, maxsplit=1)[0]
+    text = re.sub(r"\s+\d+(\.\d+)?\s*(gb|gib|mib|mb)\s*$", " ", text, flags=re.I)
+    text = re.sub(r"\s+", " ", text).strip(" ,;|-/:")
+    # Radeon is a maker's brand in front of a series, and the name itself elsewhere.
     return re.sub(r"^radeon (?=rx |pro |ai pro |instinct )", "", text, flags=re.I)
 
 
-def _capitalised(chip: str) -> str:
-    return " ".join(word[:1].upper() + word[1:].lower() for word in chip.split())
+def _plain(raw: str) -> str:
+    """The text without row numbers, makers and trade marks; laptops in one spelling."""
+    text = re.sub(r"^\s*(?:(?:gpu|device)\s*)?\d+\s*[:,]", " ", raw, flags=re.I)
+    text = re.sub(r"\((?:r|tm|c)\)|[®™]|\bw/", " ", text, flags=re.I)
+    text = re.sub(r"\b(nvidia|corporation|amd|ati|intel|geforce)\b", " ", text, flags=re.I)
+    text = re.sub(r"\bwith max-q( design)?", "Max-Q", text, flags=re.I)
+    return re.sub(r"\blaptop gpu\b|\bmobile\b", "Laptop", text, flags=re.I)

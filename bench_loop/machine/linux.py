@@ -43,11 +43,11 @@ def operating_system() -> str | None:
 def gpus(system_memory: float | None) -> tuple[Gpu, ...]:
     """Every GPU that a driver shows; the PCI list only where no driver shows any."""
     nvidia = (
-        _nvml_gpus(system_memory)
+        _jetson(system_memory)  # its driver says Orin of every module
+        or _nvml_gpus(system_memory)
         or _from_tool(_NVIDIA_SMI, gpus_from_nvidia_smi, system_memory)
-        or _jetson(system_memory)
     )
-    amd = _from_tool(_ROCM_SMI, gpus_from_rocm_smi, system_memory) or _amd_sysfs(
+    amd = _from_tool(_ROCM_SMI, gpus_from_rocm_smi, system_memory) or amd_cards(
         Path("/sys/class/drm"), system_memory
     )
     found = nvidia + amd
@@ -129,7 +129,7 @@ def _jetson(system_memory: float | None) -> tuple[Gpu, ...]:
     return (gpu_record(module, None, system_memory_gb=system_memory),) if module else ()
 
 
-def _amd_sysfs(folder: Path, system_memory: float | None) -> tuple[Gpu, ...]:
+def amd_cards(folder: Path, system_memory: float | None) -> tuple[Gpu, ...]:
     """AMD's cards by the kernel's own files; `folder` is `/sys/class/drm`."""
     found = []
     for card in sorted(folder.glob("card[0-9]*")):
@@ -138,6 +138,7 @@ def _amd_sysfs(folder: Path, system_memory: float | None) -> tuple[Gpu, ...]:
             continue
         total = read_text(device / "mem_info_vram_total") or ""
         size = int(total) / 2**30 if total.isdigit() else None
-        name = read_text(device / "product_name") or f"AMD {read_text(device / 'device')}"
+        number = (read_text(device / "device") or "unknown").removeprefix("0x")
+        name = read_text(device / "product_name") or f"AMD PCI 1002:{number}"
         found.append(gpu_record(name, size, system_memory_gb=system_memory))
     return tuple(found)

@@ -57,6 +57,8 @@ def gpus_from_registry(
 
 def windows_name(version: str) -> str:
     """The name people use, by the version `10.0.<build>`."""
+    if not version:
+        return "Windows"
     parts = version.split(".")
     build = int(parts[2]) if len(parts) > 2 and parts[2].isdigit() else 0
     name = "Windows 11" if build >= 22000 else f"Windows {parts[0]}"

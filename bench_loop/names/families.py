@@ -43,6 +43,7 @@ class FamilyTable:
     architectures: Mapping[str, str]
     vendors: frozenset[str]
     noise: frozenset[str]
+    anywhere: frozenset[str]
     opaque: frozenset[str]
     hosted: re.Pattern[str]
     not_chat: Mapping[str, str]
@@ -72,6 +73,7 @@ def table() -> FamilyTable:
         architectures=raw["architectures"],
         vendors=frozenset(raw["vendors"]),
         noise=frozenset(raw["noise"]),
+        anywhere=frozenset(raw["anywhere"]),
         opaque=frozenset(raw["opaque"]),
         hosted=re.compile("|".join(raw["hosted"])),
         not_chat={word: kind for kind, words in raw["not_chat"].items() for word in words},

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_loop.contracts.provider import ModelFacts
-from bench_loop.names.families import Family, FamilyTable, PublishedSize, table
+from bench_loop.names.families import FamilyTable, PublishedSize, table
+from bench_loop.names.ids import take_apart, words_of
+from bench_loop.names.lines import OTHER, family_and_line, line_of_other
 from bench_loop.names.quantization import bits_of, from_server, take_quantization
 from bench_loop.names.sizes import WrittenSize, billions, is_size, read_size
-
-OTHER = "other"
-"""Family of a name that looks like a model's but holds no word of the table."""
 
 SizeBasis = Literal["provider", "name", "registry"]
 
@@ -46,16 +45,6 @@ class ModelName:
     """Why it cannot be benchmarked as a local chat model, as a sentence; None: it can be."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """An id taken apart at its separators; only `publisher` and `shown` keep their case."""
-
-    shown: str
-    publisher: str | None
-    name: str
-    is_mlx: bool
-
-
 def parse_model(
     model_id: str, facts: ModelFacts | None = None, *, provider: str | None = None
 ) -> ModelName:
@@ -65,14 +54,15 @@ def parse_model(
     their meaning). Never raises: an id that says nothing gives a ModelName of None.
     """
     known = table()
-    parts = _take_apart(model_id, known, provider)
+    parts = take_apart(model_id, known, provider)
     labelled = take_quantization(parts.name, is_mlx=parts.is_mlx)
-    words = _words(labelled.rest)
+    words = words_of(labelled.rest)
     name = ModelName(parts.shown, quant_publisher=parts.publisher)
-    if not _is_opaque(labelled.rest, parts.name, known):
-        name = _with_family(name, words, labelled.label is not None, known)
+    if known.hosted.match(parts.name) is None:
         name = replace(name, quantization=labelled.label)
-        name = _with_size(name, words, known)
+        if labelled.rest.strip(" .-_:") not in known.opaque:
+            name = _with_family(name, words, known)
+            name = _with_size(name, words, known)
     if facts is not None:
         name = _with_facts(name, facts, known)
     name = replace(name, refuse_reason=_refusal(parts.name, words, facts, known))
@@ -82,136 +72,32 @@ def parse_model(
     return replace(name, quant_bits=bits_of(name.quantization))
 
 
-def _take_apart(model_id: str, known: FamilyTable, provider: str | None) -> _Parts:
-    shown = _without_folders(model_id.strip())
-    namespaced = shown.replace("--", "/", 1) if "/" not in shown else shown
-    namespaced = re.sub(r"^(hf\.co|hf-mirror\.com|huggingface\.co)/", "", namespaced, flags=re.I)
-    publisher, _, name = namespaced.rpartition("/")
-    publisher = publisher.split("/")[0]
-    if take_quantization(publisher.lower()).label or publisher.lower() in ("", "library"):
-        publisher = ""
-    text = re.sub(r"(-\d{5}-of-\d{5})?\.gguf$", "", name.lower())
-    # LM Studio puts this in front of the names of embedding models.
-    text = text.removeprefix("text-embedding-")
-    return _Parts(
-        shown=shown,
-        publisher=publisher or None,
-        name=_without_vendor_prefix(text, known),
-        is_mlx=provider == "mlx" or publisher.lower() == "mlx-community" or "mlx" in text,
-    )
-
-
-def _without_folders(model_id: str) -> str:
-    """The base name where the id is a path of this machine; else the id as it is.
-
-    Two segments that do not end in `.gguf` are publisher and name, not a folder and a file.
-    """
-    path = model_id.replace("\\", "/") if re.match(r"[A-Za-z]:\\|\\\\", model_id) else model_id
-    is_path = path.startswith(("/", "~", ".", "file:")) or re.match(r"[A-Za-z]:/", path)
-    is_file = path.lower().endswith((".gguf", ".safetensors", ".bin"))
-    if is_path or (is_file and path.count("/") == 1):
-        return path.rstrip("/").rpartition("/")[2]
-    return path
-
-
-def _without_vendor_prefix(text: str, known: FamilyTable) -> str:
-    """`google_gemma-3` is `gemma-3`: some publishers put the maker's name before an underscore."""
-    prefix, _, rest = text.partition("_")
-    words = _words(rest)
-    starts_model = bool(words) and (
-        words[0] in known.vendors or known.family_at(words, 0) is not None
-    )
-    return rest if prefix and starts_model else text
-
-
-def _words(name: str) -> list[str]:
-    """The lower-case words of a name: decimals whole, versions apart from the word before."""
-    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", name.lower())
-    words: list[str] = []
-    for word in re.split(r"[-_\s:/@+,()\[\]]+|(?<!\d)\.|\.(?!\d)", decimals):
-        glued = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)?[a-z]?)", word)
-        if glued and not is_size(word) and word not in table().vendors:
-            words.extend(glued.groups())
-        elif word:
-            words.append(word)
-    return words
-
-
-def _is_opaque(rest: str, name: str, known: FamilyTable) -> bool:
-    return rest.strip(" .-_:") in known.opaque | {""} or known.hosted.match(name) is not None
-
-
-def _with_family(
-    name: ModelName, words: Sequence[str], has_label: bool, known: FamilyTable
-) -> ModelName:
-    for start in range(len(words)):
-        if found := known.family_at(words, start):
-            family, length = found
-            line = _line(family, words, start, length, known)
-            return replace(name, family=family.name, line=line)
-    own = _line_words(words, None, known)
-    if own and (has_label or any(is_size(word) for word in words)):
-        return replace(name, family=OTHER, line="-".join(own))
+def _with_family(name: ModelName, words: Sequence[str], known: FamilyTable) -> ModelName:
+    """A name without a word of the table is a model's only where a size or a label says so."""
+    if told := family_and_line(words, known):
+        return replace(name, family=told[0], line=told[1])
+    line = line_of_other(words, known)
+    if line and (name.quantization or any(map(is_size, words))):
+        return replace(name, family=OTHER, line=line)
     return name
-
-
-def _line(family: Family, words: Sequence[str], start: int, length: int, known: FamilyTable) -> str:
-    """The line that the words name, in one spelling: `gemma-3`, `qwen2.5-coder`."""
-    stem = "-".join(words[start : start + length])
-    following = _line_words(words[start + length :], family, known)
-    if family.distills and (base := _second_family(words[start + length :], family, known)):
-        generation = following[0] if following else ""
-        return "-".join(filter(None, (stem, generation, "distill", base)))
-    if family.is_glued and following and re.match(r"\d", following[0]):
-        stem, following = stem + following[0], following[1:]
-    line = "-".join([stem, *following])
-    size = read_size(words)
-    line = known.renames.get((line, size.key), line)
-    own = _line_words(words[:start], None, known)
-    return "-".join([*own, line])
-
-
-def _second_family(words: Sequence[str], first: Family, known: FamilyTable) -> str | None:
-    for start in range(len(words)):
-        found = known.family_at(words, start)
-        if found and found[0] is not first:
-            return found[0].name
-    return None
-
-
-def _line_words(words: Sequence[str], family: Family | None, known: FamilyTable) -> list[str]:
-    """The words up to the first size that tell one line from another."""
-    kept: list[str] = []
-    for word in words:
-        if is_size(word):
-            break
-        if not _says_nothing(word, family, known):
-            kept.append(word)
-    return kept
-
-
-def _says_nothing(word: str, family: Family | None, known: FamilyTable) -> bool:
-    """Makers, roles, dates, windows, revisions, the family once more, and words for a size."""
-    if word in known.noise or word in known.vendors:
-        return True
-    if re.fullmatch(r"\d{4,8}|\d+k", word):
-        return True
-    if family is None:
-        return re.fullmatch(r"v\d+(\.\d+)*", word) is not None
-    if re.fullmatch(r"v\d+(\.\d+)*", word) and not family.has_v_versions:
-        return True
-    return word in family.size_words or known.by_word.get(word) is family
 
 
 def _with_size(name: ModelName, words: Sequence[str], known: FamilyTable) -> ModelName:
     written = read_size(words)
     published = _published(name.line, written, words, known)
     total = published.total_b if published else written.total_b
-    active = written.active_b or (published.active_b if published else None)
+    active = _active(written.active_b, published.active_b if published else None)
     basis: SizeBasis | None = None
     if total is not None:
         basis = "name" if written.total_b is not None else "registry"
     return replace(name, parameters_b=total, active_parameters_b=active, size_basis=basis)
+
+
+def _active(written_b: float | None, published_b: float | None) -> float | None:
+    """Names round (A3B is 3.3): the published figure where it is the same one, else the name's."""
+    if written_b is None or published_b is None:
+        return written_b or published_b
+    return published_b if abs(published_b - written_b) <= 0.2 * written_b else written_b
 
 
 def _published(
@@ -220,7 +106,7 @@ def _published(
     """The table's size for this line as written; a size that it does not list is left alone."""
     if line is None:
         return None
-    for key in (written.key, *words, "") if not written.key else (written.key,):
+    for key in (written.key,) if written.key else (*words, ""):
         if (line, key) in known.sizes:
             return known.sizes[line, key]
     return None
@@ -249,7 +135,7 @@ def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> Model
 def _measured_bits(total_b: float | None, facts: ModelFacts) -> float | None:
     if not total_b or not facts.size_bytes:
         return None
-    return round(facts.size_bytes * 8 / (total_b * 1e9), 2)
+    return round(facts.size_bytes * 8 / (total_b * 1e9), 2) or None
 
 
 def _refusal(

@@ -16,6 +16,7 @@ def _pattern(body: str) -> re.Pattern[str]:
 # First match wins: a recipe that names its number format before the bare formats, those before
 # the bare bit widths. Each replacement is the label, with the groups of its pattern.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (_pattern(r"apex-((?:i-)?(?:compact|quality|balanced|mini|nano|micro))"), r"APEX-\1"),
     (_pattern(r"mxfp4(?:[-_ ]moe)?(?:-q\d)?"), "MXFP4"),
     (_pattern(r"nvfp4(a16)?"), r"NVFP4\1"),
     (_pattern(r"int(\d)-auto-?round(?:-(?:awq|gptq))?"), r"AUTOROUND-INT\1"),
@@ -38,7 +39,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 # A build recipe whose tag names a grade of its own and no bit width.
-_GRADED = re.compile(_EDGE + r"apex" + _END + r".*[:@](?P<grade>[a-z-]+)$")
+_GRADED = re.compile(_EDGE + r"apex" + _END + r".*[:@](?P<grade>[a-z-]{1,20})$")
 
 _ENGINE_SIZES = {"small": "S", "medium": "M", "large": "L"}
 _BITS_BY_RECIPE = {"AWQ": 4, "GPTQ": 4, "FP8": 8, "BF16": 16, "F16": 16, "F32": 32}

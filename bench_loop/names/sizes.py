@@ -13,6 +13,10 @@ _TOTAL_AND_ACTIVE = re.compile(rf"{_NUMBER}([bm])a{_NUMBER}([bm])$")
 _EFFECTIVE = re.compile(rf"e{_NUMBER}(b)$")
 _EXPERTS_BY_SIZE = re.compile(rf"\d+x{_NUMBER}[bm]$")
 _EXPERTS = re.compile(r"\d+e$")
+
+MOST_BILLIONS = 100_000.0
+"""A larger number in a name is no size."""
+
 _IN_BILLIONS = {"b": 1.0, "m": 0.001, "t": 1000.0}
 
 
@@ -67,4 +71,4 @@ def billions(words: str | None) -> float | None:
 
 def _billions(number: str, unit: str) -> float | None:
     value = float(number) * _IN_BILLIONS[unit]
-    return round(value, 6) if value > 0 else None
+    return round(value, 6) if 0 < value < MOST_BILLIONS else None

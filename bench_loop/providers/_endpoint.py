@@ -6,6 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import httpx
+
 from bench_loop.errors import UsageError
 
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound
@@ -36,11 +38,19 @@ def parse_endpoint(text: str, default_port: int | None = None) -> Endpoint:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError:
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
         raise _not_an_address(text) from None
     if not has_scheme and host is None and port is not None:
         host = "127.0.0.1"
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+    has_blank = any(letter.isspace() for letter in url)
+    if (
+        has_blank
+        or parts.scheme not in ("http", "https")
+        or not host
+        or parts.query
+        or parts.fragment
+    ):
         raise _not_an_address(text)
     if port is None and not has_scheme:
         port = default_port

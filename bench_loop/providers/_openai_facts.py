@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
+
+OLLAMA_VERSION, VLLM_VERSION = "/api/version", "/version"
+VERSION_PATHS = (OLLAMA_VERSION, VLLM_VERSION)
+"""Where engines other than llama.cpp tell their version."""
 
 
-def engine_of(
-    props: dict[str, Any], listing: dict[str, Any], ollama_version: dict[str, Any]
-) -> str:
-    """The engine by its own words at `/props`, `/api/version` and `/v1/models`."""
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The engine behind an OpenAI-compatible route; version None where it tells none."""
+
+    engine: str
+    version: str | None
+
+
+def identify(
+    props: dict[str, Any], listing: dict[str, Any], versions: Mapping[str, str | None]
+) -> Identity:
+    """The engine by its own words at `/props`, `/v1/models` and VERSION_PATHS."""
     if props:
-        return "llama.cpp"
-    if isinstance(ollama_version.get("version"), str):
-        return "ollama"
-    owners = {entry.get("owned_by") for entry in as_dicts(listing.get("data"))}
-    return next((name for name in ("vllm", "sglang") if name in owners), "unknown")
+        return Identity("llama.cpp", as_text(props.get("build_info")))
+    if versions[OLLAMA_VERSION] is not None:
+        return Identity("ollama", versions[OLLAMA_VERSION])
+    owners = {as_text(entry.get("owned_by")) for entry in as_dicts(listing.get("data"))}
+    engine = "vllm" if "vllm" in owners else "sglang" if "sglang" in owners else "unknown"
+    return Identity(engine, versions[VLLM_VERSION] if engine != "unknown" else None)
 
 
 def model_facts(
@@ -55,15 +70,14 @@ def _capabilities(
     twins = [
         twin for twin in as_dicts(listing.get("models")) if twin.get("name") == entry.get("id")
     ]
-    listed = twins[0].get("capabilities") if twins else None
-    if not isinstance(listed, list):
+    found = as_texts(twins[0].get("capabilities")) if twins else None
+    if found is None:
         return None
-    found = [word for word in listed if isinstance(word, str)]
-    if as_dict(props.get("chat_template_caps")).get("supports_tools") is True:
-        found.append("tools")
-    if template and "enable_thinking" in template:
-        found.append("thinking")
-    return tuple(dict.fromkeys(found))
+    of_template = {
+        "tools": as_dict(props.get("chat_template_caps")).get("supports_tools") is True,
+        "thinking": "enable_thinking" in (template or ""),
+    }
+    return tuple(dict.fromkeys([*found, *(word for word, has in of_template.items() if has)]))
 
 
 def base_name(model_id: str) -> str:

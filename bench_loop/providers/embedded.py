@@ -189,6 +189,11 @@ class _Child:
         self._log.seek(0)
         words = self._log.read()[-2000:].decode("utf-8", "replace").strip().splitlines()
         why = shown(words[-1]) if words else f"it ended with status {self._process.returncode}"
+        if "libgomp" in why:
+            return SetupError(
+                f"The embedded engine lacks a library of the system: {why}",
+                remedy="Install the GNU OpenMP library (Debian, Ubuntu: apt install libgomp1).",
+            )
         return SetupError(
             f"The embedded engine could not load the model: {why}",
             remedy="Take a smaller model or window, free memory, or check the GGUF file.",

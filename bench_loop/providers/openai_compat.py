@@ -8,24 +8,28 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
-from bench_loop.errors import EngineRejectedError, ModelNotFoundError
+from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from bench_loop.providers import _faults
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._openai_chat import chat_body, llama_extras, other_extras, parse_line
 from bench_loop.providers._openai_facts import (
+    VERSION_PATHS,
+    Identity,
     base_name,
-    engine_of,
+    identify,
     model_facts,
     speculative_method,
 )
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
+from bench_loop.providers.ollama import Ollama
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 TITLE = "The OpenAI-compatible server"
@@ -49,18 +53,21 @@ class OpenAICompat:
         title: str = TITLE,
         answer_limit_s: float = ANSWER_LIMIT_S,
     ) -> None:
+        self._api_key = api_key
         self._http = Transport(parse_endpoint(endpoint), api_key, title, REMEDY, answer_limit_s)
-        self._engine: str | None = None
+        self._identity: Identity | None = None
         self._takes_extras = True
+        self._listed_ids: dict[str, str] = {}  # by our name for it: a path is cut to its end
 
     def server(self) -> ServerFacts:
         self._list()
         props = self._props()
         slots = as_dicts(self._http.ask("GET", "/slots").json()) if props else []
+        identity = self._known()
         return ServerFacts(
             provider=self.name,
-            engine=self._known_engine(),
-            version=as_text(props.get("build_info")),
+            engine=identity.engine,
+            version=identity.version,
             endpoint=self._http.endpoint.url,
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
@@ -73,38 +80,48 @@ class OpenAICompat:
         return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
 
     def model(self, model_id: str) -> ModelFacts:
-        """Raises ModelNotFoundError also for a llama.cpp server, which would answer any name."""
+        """What is known of one model; of Ollama's, all that its own API tells.
+
+        Raises ModelNotFoundError also for a llama.cpp server, which would answer to any name.
+        """
+        if self._known().engine == "ollama":
+            with closing(Ollama(self._http.endpoint, self._api_key)) as native:
+                return native.model(model_id)
         known = self.models()
         for facts in known:
-            if (
-                model_id in (facts.model_id, facts.file_name)
-                or base_name(model_id) == facts.model_id
-            ):
+            if base_name(model_id) in (facts.model_id, facts.file_name):
                 refuse_unless_chat(facts)
                 return facts
-        names = ", ".join(facts.model_id for facts in known[:10]) or "none"
+        names = shown(", ".join(facts.model_id for facts in known)) or "none"
         raise ModelNotFoundError(
             f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
             remedy=f"It has: {names}.",
         )
 
     def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
-        extras = self._extras(request)
+        engine = self._known().engine
+        if engine == "ollama" and request.thinking is not None:
+            raise ProviderError(
+                "Ollama's OpenAI-compatible route has no switch for thinking.",
+                remedy="Use Ollama's own API: --provider ollama",
+            )
+        extras = llama_extras(request) if engine == "llama.cpp" else other_extras(request)
         body = chat_body(request)
-        if not extras or not self._takes_extras:
+        body["model"] = self._listed_ids.get(request.model_id, request.model_id)
+        if not self._takes_extras:
             return self._send(body, request, watch)
         try:
             return self._send(body | extras, request, watch)
         except EngineRejectedError as error:
             may_be_extras = error.status in (400, 422) and error.reason != "context_overflow"
-            if not may_be_extras or self._known_engine() == "llama.cpp":
+            if not may_be_extras or engine == "llama.cpp":
                 raise
         reply = self._send(body, request, watch)
         self._takes_extras = False
         return reply
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
-        if self._known_engine() != "llama.cpp":
+        if self._known().engine != "llama.cpp":
             return None
         body = {"content": text, "add_special": False, "parse_special": False}
         tokens = self._http.post_json("/tokenize", body).get("tokens")
@@ -121,22 +138,21 @@ class OpenAICompat:
         end = self._http.stream("/v1/chat/completions", body, request.wall_limit_s, reader.feed)
         return reader.reply(end.end_s, end.first_byte_s, is_cut=end.is_cut)
 
-    def _extras(self, request: ChatRequest) -> dict[str, Any]:
-        engine = self._known_engine()
-        return llama_extras(request) if engine == "llama.cpp" else other_extras(request)
-
-    def _known_engine(self) -> str:
-        """The engine's name, asked once for each connection."""
-        if self._engine is None:
+    def _known(self) -> Identity:
+        """Which engine it is, asked once for each connection, before any clock starts."""
+        if self._identity is None:
             listing = self._list()
-            self._engine = engine_of(self._props(), listing, self._answers("/api/version"))
-        return self._engine
+            versions = {path: self._version(path) for path in VERSION_PATHS}
+            self._identity = identify(self._props(), listing, versions)
+        return self._identity
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
         listing = self._http.get_json("/v1/models")
         if not isinstance(listing.get("data"), list):
             raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+        ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
+        self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
     def _props(self) -> dict[str, Any]:
@@ -145,6 +161,6 @@ class OpenAICompat:
         props = as_dict(answer.json()) if answer.status == 200 else {}
         return props if "default_generation_settings" in props else {}
 
-    def _answers(self, path: str) -> dict[str, Any]:
+    def _version(self, path: str) -> str | None:
         answer = self._http.ask("GET", path)
-        return as_dict(answer.json()) if answer.status == 200 else {}
+        return as_text(as_dict(answer.json()).get("version")) if answer.status == 200 else None

@@ -8,7 +8,10 @@ from datetime import datetime
 
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import EN_DASH, Figure
-from bench_loop.report.views import Span, StackName, Trust
+from bench_loop.report.records import Span, StackName, Trust
+
+PROFILE_ORDER = ("core", "full", "harness", "quick")
+"""Profiles that are ranked, in the order of the board."""
 
 Bounds = tuple[float, float] | None
 
@@ -33,6 +36,12 @@ class Standing:
     def overall(self) -> float:
         """For ordering: a missing score comes last."""
         return self.scores["overall"][0] if "overall" in self.scores else -1.0
+
+    @property
+    def overall_figure(self) -> Figure | None:
+        """The overall score as text; None without a rank."""
+        has_rank = "overall" in self.scores and not self.not_ranked
+        return figures.score(*self.scores["overall"]) if has_rank else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,47 +109,65 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Rows under one caption. `is_first_place`: they share it and carry the green edge."""
+
+    caption: str
+    rows: tuple[Row, ...]
+    is_first_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
-    """Rows in their groups. `tied` holds first place where more than one row shares it."""
+    """Rows in their groups: ranked by profile, then those without a rank."""
 
     axis: plots.Axis | None
-    tied: tuple[Row, ...]
-    ranked: tuple[Row, ...]
-    unranked: tuple[Row, ...]
+    groups: tuple[Group, ...]
     lede: tuple[Span, ...]
-    picks: tuple[Pick, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.tied or self.ranked or self.unranked)
+    picks: tuple[Pick, ...]
 
 
 def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
     """Group the standings: shared first place, the other ranked ones, those without a rank.
 
-    Ranked rows go by overall score, the others by time, newest first. `keep_order` leaves the order
-    as it is (another column was chosen), and then no group shares first place.
+    Runs of different profiles are never ranked together. Ranked rows go by overall score, the
+    others by time, newest first. `keep_order` leaves the order as it is (the reader chose another
+    column), and then no group shares first place.
     """
     ranked = [standing for standing in standings if not standing.not_ranked]
     others = [standing for standing in standings if standing.not_ranked]
     if not keep_order:
         ranked.sort(key=lambda standing: -standing.overall)
         others.sort(key=lambda standing: standing.finished_at, reverse=True)
-    first = [] if keep_order else [one for one in ranked if one.band and one.band[0] == 1]
+    axis = _axis(ranked)
+    profiles = [name for name in PROFILE_ORDER if any(one.profile == name for one in ranked)]
+    groups: list[Group] = []
+    for profile in profiles:
+        league = [standing for standing in ranked if standing.profile == profile]
+        prefix = f"{profile.capitalize()}. " if len(profiles) > 1 else ""
+        groups += _ranked_groups(league, axis, prefix, share_first=not keep_order)
+    if others:
+        rows = tuple(_row(standing, None, None) for standing in others)
+        groups.append(Group("Not ranked" if keep_order else "Not ranked, newest first", rows))
+    first_league = [one for one in ranked if profiles and one.profile == profiles[0]]
+    return Board(axis, tuple(groups), board_lede(first_league, others), picks(first_league))
+
+
+def _ranked_groups(
+    league: Sequence[Standing], axis: plots.Axis | None, prefix: str, *, share_first: bool
+) -> list[Group]:
+    lead = max(league, key=lambda standing: standing.overall).scores["overall"][1]
+    first = [one for one in league if share_first and one.band and one.band[0] == 1]
     tied = first if len(first) > 1 else []
-    rest = [standing for standing in ranked if standing not in tied]
-    axis = _axis(standings)
-    lead = (
-        max(ranked, key=lambda standing: standing.overall).scores["overall"][1] if ranked else None
+    rest = tuple(_row(one, axis, lead) for one in league if one not in tied)
+    if not tied:
+        return [Group(f"{prefix}Ranked by overall score" if prefix else "", rest)]
+    caption = (
+        f"{prefix}First place is shared: these {len(tied)} stacks cannot be told apart from the "
+        "first of their league at 95 %"
     )
-    return Board(
-        axis=axis,
-        tied=tuple(_row(standing, axis, lead) for standing in tied),
-        ranked=tuple(_row(standing, axis, lead) for standing in rest),
-        unranked=tuple(_row(standing, axis, lead) for standing in others),
-        lede=board_lede(ranked, others),
-        picks=picks(ranked),
-    )
+    groups = [Group(caption, tuple(_row(one, axis, lead) for one in tied), is_first_place=True)]
+    return [*groups, Group("Surely below at least one of the above", rest)] if rest else groups
 
 
 def board_lede(ranked: Sequence[Standing], others: Sequence[Standing]) -> tuple[Span, ...]:
@@ -159,7 +186,7 @@ def board_lede(ranked: Sequence[Standing], others: Sequence[Standing]) -> tuple[
     figure = figures.score(value, bounds)
     spans.append(Span(figure.value, "strong"))
     if figure.interval:
-        spans.append(Span(f" ({figure.interval})", "interval"))
+        spans += [Span(" "), Span(f"({figure.interval})", "interval")]
     runs = f"{len(ranked)} ranked {'stack' if len(ranked) == 1 else 'stacks'}"
     return (*spans, Span(f", of {runs}."))
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from bench_loop.console import clean, width
+from bench_loop.console import NARROW, clean, width
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.profiles import ProfileRules
 
+NAMES = ("suite", "task", "profile", "difficulty")
+"""Columns whose cells are never broken over two lines."""
+
 
 def print_suites(packs: Sequence[Pack], profiles: Sequence[ProfileRules], screen: Console) -> None:
     """All suites with their number of tasks by profile, then the profiles."""
-    suites = _table("suite", "version")
-    for head in ("tasks", *(rules.name for rules in profiles)):
-        suites.add_column(head, justify="right")
-    suites.add_column("")
+    says_what = width(screen) >= NARROW
+    names = [rules.name for rules in profiles]
+    suites = _table("suite", "version", "tasks", *names, figures={"tasks", *names})
     for pack in packs:
-        counts = [_count(pack, rules.name) for rules in profiles]
+        counts = [_count(pack, name) for name in names]
         all_tasks = str(len(pack.tasks)) if pack.tasks else "-"
-        _add(suites, pack.name, pack.version, all_tasks, *counts, pack.title)
-    table = _table("profile", "tasks", "speed plan", "ranked", "")
+        _add(suites, pack.name, pack.version, all_tasks, *counts, *[pack.title] * says_what)
+    table = _table("profile", "tasks", "ranked", "speed plan", figures={"tasks"})
     for rules in profiles:
         tasks = str(sum(len(pack.profiles.get(rules.name, ())) for pack in packs))
         ranked = "yes" if rules.is_ranked else "no"
-        _add(table, rules.name, tasks, " or ".join(rules.speed_plans), ranked, rules.purpose)
+        plan = ", ".join(rules.speed_plans)
+        _add(table, rules.name, tasks, ranked, plan, *[rules.purpose] * says_what)
     _print(screen, suites, table)
     screen.print("The tasks of one suite: bench-loop suites NAME", style="basis")
 
@@ -104,15 +107,17 @@ def _count(pack: Pack, profile: str) -> str:
     return str(len(pack.profiles[profile])) if pack.tasks else "yes"
 
 
-def _table(*heads: str) -> Table:
+def _table(*heads: str, figures: Collection[str] = ()) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="basis")
     for head in heads:
-        table.add_column(head, justify="right" if head == "tasks" else "left")
+        justify: JustifyMethod = "right" if head in figures else "left"
+        table.add_column(head, justify=justify, no_wrap=head in NAMES)
     return table
 
 
 def _add(table: Table, *cells: str) -> None:
-    table.add_row(*(Text(clean(cell)) for cell in cells))
+    """A row; a cell beyond the named columns is the words at its end."""
+    table.add_row(*(Text(clean(cell).strip()) for cell in cells))
 
 
 def _print(screen: Console, *tables: Table) -> None:

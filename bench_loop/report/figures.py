@@ -99,6 +99,13 @@ def rate(value: float, half_width: float | None) -> Figure:
     return Figure(number(value, decimals), f"±{number(shown, decimals)}", exact(value, interval))
 
 
+def deviation(stdev: float, value: float) -> str:
+    """A standard deviation at two digits, never finer than the fourth digit of its `value`."""
+    if stdev <= 0 or value <= 0:
+        return "0"
+    return number(stdev, min(1 - _exponent(stdev), _FINEST - 1 - _exponent(value)))
+
+
 def difference(value: float, interval: Sequence[float] | None) -> Figure:
     """A difference in points, always signed: `−6.4` and `−11 to −2`."""
     ends = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, width
 from bench_loop.contracts.verifier import Outcome
+from bench_loop.report import figures
 from bench_loop.report.views import OUTCOME_WORDS
 
 LABEL = 16
@@ -25,8 +26,18 @@ VALUE = 5
 PLOT = 41
 """Columns of a plot from 0 to 100: one column is 2.5 points."""
 
+DIFFERENCE_PLOT = 31
+"""Columns of a plot of differences, zero in the middle."""
+
 Cell = tuple[str, str]
 """A character and its style."""
+
+
+def label(name: str, style: str = "label") -> Text:
+    """The name at the left of a line, in LABEL columns however long it is."""
+    text = Text(clean(name))
+    text.truncate(LABEL - 1, overflow="ellipsis", pad=True)
+    return Text().append(f"{text.plain} ", style=style)
 
 
 def outcome_word(outcome: Outcome | None) -> str:
@@ -55,23 +66,31 @@ def cell(outcome: Outcome | None, signs: Signs) -> Cell:
 
 
 def tape_lines(
-    name: str, cells: Sequence[Cell], count: str, columns: int, *, longest: int
+    name: str,
+    cells: Sequence[Cell],
+    count: str,
+    columns: int,
+    *,
+    longest: int,
+    is_quiet: bool = False,
 ) -> list[Text]:
     """A suite as a tape of cells with its count, on as many lines as the cells need.
 
     `longest` is the number of cells of the longest tape shown, so that the counts stand in one
-    column. On a narrow terminal the cells go and the count stays.
+    column; `is_quiet` dims a suite that has not begun. On a narrow terminal the cells go and the
+    count stays.
     """
-    label = Text(f"{clean(name):<{LABEL}}")
+    first = label(name, style="basis" if is_quiet else "label")
+    figure = Text().append(count, style="basis" if is_quiet else "figure")
     if columns < NARROW:
-        return [label.append(count, style="figure")]
+        return [first.append_text(figure)]
     room = columns - LABEL - COUNT
     rows = [cells[start : start + room] for start in range(0, len(cells), room)] or [[]]
-    lines = [Text(" " * LABEL) if number else label for number in range(len(rows))]
+    lines = [Text(" " * LABEL) if number else first for number in range(len(rows))]
     for line, row in zip(lines, rows, strict=True):
         line.append_text(_joined(row))
     gap = min(longest, room) - len(rows[-1]) + 2
-    lines[-1].append(" " * gap).append(count, style="figure")
+    lines[-1].append(" " * gap).append_text(figure)
     return lines
 
 
@@ -102,13 +121,7 @@ def wrapped(
 
 def axis() -> Text:
     """The scale above score bars, 0 to 100."""
-    indent = LABEL + VALUE
-    ticks = [" "] * (indent + PLOT + 2)
-    for value in (0, 25, 50, 75, 100):
-        middle = indent + _column(value)
-        start = middle - (len(str(value)) - 1) // 2
-        ticks[start : start + len(str(value))] = str(value)
-    return Text("".join(ticks).rstrip(), style="basis")
+    return _ticks({_column(value): str(value) for value in (0, 25, 50, 75, 100)}, LABEL + VALUE)
 
 
 def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> Text:
@@ -122,6 +135,34 @@ def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> T
     return _joined(cells)
 
 
+def difference_axis(scale: int) -> Text:
+    """The scale above bars of differences, from -`scale` to +`scale` points."""
+    points = (-scale, -scale / 2, 0, scale / 2, scale)
+    decimals = scale % 2
+    return _ticks({_offset(at, scale): figures.signed(at, decimals) for at in points}, LABEL)
+
+
+def difference_bar(value: float, low: float, high: float, scale: int, signs: Signs) -> Text:
+    """A difference as a point with whiskers around zero; filled where the whiskers exclude zero."""
+    at, first, last = (_offset(end, scale) for end in (value, low, high))
+    cells = [(signs.empty, "basis")] * DIFFERENCE_PLOT
+    cells[_offset(0, scale)] = (signs.zero, "basis")
+    cells[first : last + 1] = [(signs.whisker, "")] * (last + 1 - first)
+    cells[first], cells[last] = (signs.low, ""), (signs.high, "")
+    excludes_zero = low > 0 or high < 0
+    cells[at] = (signs.value if excludes_zero else signs.open_value, "figure")
+    return _joined(cells)
+
+
+def _ticks(labels: Mapping[int, str], indent: int) -> Text:
+    """Labels of a scale, each centred over its column."""
+    line = [" "] * (indent + max(labels) + 5)
+    for column, label in labels.items():
+        start = indent + column - (len(label) - 1) // 2
+        line[start : start + len(label)] = label
+    return Text("".join(line).rstrip(), style="basis")
+
+
 def _joined(cells: Sequence[Cell]) -> Text:
     """Cells side by side, each run of one style as one piece."""
     runs = groupby(cells, key=itemgetter(1))
@@ -130,3 +171,7 @@ def _joined(cells: Sequence[Cell]) -> Text:
 
 def _column(score: float) -> int:
     return round(score / 100 * (PLOT - 1))
+
+
+def _offset(points: float, scale: int) -> int:
+    return round((points / scale + 1) / 2 * (DIFFERENCE_PLOT - 1))

@@ -45,6 +45,11 @@ class Axis:
     high: float
     ticks: tuple[Tick, ...]
 
+    @property
+    def scale(self) -> str:
+        """The axis in words, for where its ticks cannot be shown."""
+        return f"{self.low:g} to {self.high:g}"
+
     def x(self, value: float) -> float:
         """Where `value` lies; outside the axis it lies at its end."""
         share = (value - self.low) / (self.high - self.low)

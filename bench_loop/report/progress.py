@@ -27,13 +27,14 @@ from bench_loop.engine.events import (
 from bench_loop.report import figures
 from bench_loop.report.estimate import time_left
 from bench_loop.report.marks import (
-    LABEL,
     cell,
     cut,
+    label,
     outcome_word,
     sign,
     signal_path,
     tape_lines,
+    wrapped,
 )
 from bench_loop.result.records import Trial
 
@@ -74,7 +75,7 @@ class RunProgress:
         self._last_loss: Text | None = None
         self._rate: float | None = None
         self._began = self._trial_began = clock()
-        self._screen = _Screen(console, self._frame) if _can_redraw(console) else None
+        self._screen = _Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
@@ -168,7 +169,7 @@ class RunProgress:
 
     def _finished_line(self, event: TrialFinished) -> Text:
         trial, total = event.trial, max(self._total, event.number)
-        line = Text(f"[{event.number:>{len(str(total))}}/{total}] {clean(trial.suite):<{LABEL}}")
+        line = Text(f"[{event.number:>{len(str(total))}}/{total}] ").append_text(label(trial.suite))
         line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
         parts = [_short(trial)]
         if trial.latency_s is not None:
@@ -191,7 +192,7 @@ class RunProgress:
         """The whole display as it is now."""
         lines = [Text()]
         if self._path:
-            lines += [self._path, Text()]
+            lines += [*wrapped(self._path, self._console), Text()]
         lines += [line for name in self._outcomes for line in self._suite_lines(name)]
         lines += [Text(), self._now_line(), self._time_line()]
         if self._last_loss:
@@ -207,16 +208,20 @@ class RunProgress:
         if is_current and len(done) < planned:
             cells.append((self._signs.current, "figure"))
         cells += [(self._signs.to_come, "basis")] * (planned - len(cells))
-        if not done and not is_current:
-            count = "waits"
-        else:
-            good = len(done) if name == SPEED else Counter(done)["pass"]
-            count = f"{good} of {planned if name == SPEED else len(done)}"
+        waits = not done and not is_current
+        count = self._count(name, planned) if done else "waits" if waits else "now"
         longest = max(
             max(self._planned.get(suite, 0), len(outcomes))
             for suite, outcomes in self._outcomes.items()
         )
-        return tape_lines(name, cells, count, width(self._console), longest=longest)
+        return tape_lines(name, cells, count, width(self._console), longest=longest, is_quiet=waits)
+
+    def _count(self, name: str, planned: int) -> str:
+        """What passed of what is finished; of speed trials, what is measured of the plan."""
+        done = self._outcomes[name]
+        if name == SPEED:
+            return f"{len(done)} of {planned}"
+        return f"{Counter(done)['pass']} of {len(done)}"
 
     def _now_line(self) -> Text:
         if self._note or not self._current:
@@ -232,7 +237,7 @@ class RunProgress:
         left = self._time_left()
         if left:
             line.append(f"{left} left", style="figure").append("   ")
-        line.append(f"{figures.duration(self._clock() - self._began)} so far", style="basis")
+        line.append(f"{_elapsed(self._clock() - self._began)} so far", style="basis")
         if self._rate is not None:
             line.append("   ").append(figures.significant(self._rate), style="figure")
             line.append(" tok/s", style="basis")
@@ -282,8 +287,13 @@ class _Screen:
             self.draw()
 
 
-def _can_redraw(console: Console) -> bool:
-    return console.is_terminal and not console.is_dumb_terminal
+def _elapsed(seconds: float) -> str:
+    """Time gone by on a display that is drawn anew: whole seconds, then minutes with seconds."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _short(trial: Trial) -> str:

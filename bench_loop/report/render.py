@@ -17,5 +17,5 @@ def render(template: str, context: Mapping[str, object]) -> str:
 
     if not settings.configured:
         settings.configure(USE_I18N=False, USE_TZ=True)
-    engine = Engine(dirs=[bundled("templates")], autoescape=True)
+    engine = Engine(dirs=[str(bundled("templates"))], autoescape=True)
     return engine.get_template(template).render(Context(dict(context)))

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
-from bench_loop.report.figures import Figure
 from bench_loop.report.marks import (
     LABEL,
     VALUE,
     axis,
     cell,
+    label,
     outcome_word,
     score_bar,
     sign,
@@ -67,7 +67,7 @@ def print_run(result: RunResult, console: Console, file: Path | None = None) -> 
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _losses(result, judged, page),
-        _onward(result, file),
+        _onward(result, file, page),
     )
     console.print()
     for section in sections:
@@ -108,6 +108,8 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
+    if result.status_reason:
+        yield from page.prose(Text(clean(result.status_reason), style="partial"))
     for notice in views.notices(result):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
@@ -116,22 +118,22 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
 def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
     """The headline figures of speed, raw, with what they stand on."""
     if speed is None:
-        yield Text.assemble(f"{'speed':<{LABEL}}", (figures.NOT_RUN, "basis"))
+        yield label("speed").append(figures.NOT_RUN, style="basis")
         return
     readings = (
-        ("", speed.generation_tps, speed.generation_half_width, "tok/s"),
-        ("prompt ", speed.prompt_tps, None, "tok/s"),
-        ("TTFT ", speed.ttft_s, speed.ttft_half_width, "s"),
-        ("load ", speed.load_s, None, "s"),
+        ("", speed.generation_tps, "tok/s"),
+        ("prompt ", speed.prompt_tps, "tok/s"),
+        ("TTFT ", speed.ttft_s, "s"),
+        ("load ", speed.load_s, "s"),
     )
     line = Text()
-    for name, spread, half_width, unit in readings:
+    for name, spread, unit in readings:
         if spread is not None:
             line.append("   " if line else "").append(name)
-            line.append(str(views.spread_figure(spread, half_width)), style="figure")
+            line.append(str(views.spread_figure(spread)), style="figure")
             line.append(f" {unit}", style="basis")
     first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
-    yield Text(f"{'speed':<{LABEL}}").append_text(first[LABEL:])
+    yield label("speed").append_text(first[LABEL:])
     yield from rest
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
 
@@ -191,11 +193,8 @@ def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
     for stat, value, interval in zip(aggregates, values, intervals, strict=True):
         yield _score_line(stat, value, interval, page)
     if answers.figure:
-        yield Text.assemble(
-            f"{'right answers':<{LABEL}}",
-            (f"{answers.figure}", "figure"),
-            (" a minute of model time", "basis"),
-        )
+        line = label("right answers").append(str(answers.figure), style="figure")
+        yield line.append(" a minute of model time", style="basis")
     yield Text()
     for suite in result.suites:
         if suite.dimension == "quality":
@@ -212,15 +211,21 @@ def _score_line(
     stat: views.Stat, value: float | None, interval: Interval | None, page: _Page
 ) -> Text:
     """Name, value, bar with whisker, interval; or the words that stand in their place."""
-    line = Text(f"{clean(stat.label).lower():<{LABEL}}")
-    figure: Figure | None = stat.figure
+    line = label(stat.label.lower())
+    figure = stat.figure
     if figure is None or value is None:
-        reason = f": {clean(stat.basis)}" if stat.absence == "not ranked" and stat.basis else ""
-        return line.append(f"{stat.absence}{reason}", style="basis")
+        has_reason = stat.absence == "not ranked" and stat.basis
+        return line.append(_as_clause(stat) if has_reason else stat.absence, style="basis")
     line.append(f"{figure.value:>{VALUE - 1}} ", style="figure")
     if not page.is_narrow:
         line.append_text(score_bar(value, interval, page.signs)).append("  ")
     return line.append(figure.interval or "", style="basis")
+
+
+def _as_clause(stat: views.Stat) -> str:
+    """The sentence why there is no value, after the words that stand in its place."""
+    sentence = clean(stat.basis or "").removesuffix(".")
+    return f"{stat.absence}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
@@ -245,19 +250,22 @@ def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
         yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
 
 
-def _onward(result: RunResult, file: Path | None) -> Iterator[Text]:
-    """Where the result is, and the next thing to do with it."""
+def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]:
+    """Where the result is, and the next thing to do with it; never broken, for copying."""
     if file is None:
         return
     place = _from_here(file)
-    yield Text(f"{'saved':<{LABEL}}{clean(place)}")
+    yield label("saved").append(clean(place))
     if result.profile == "smoke":
         ranked = result.model_copy(update={"profile": "quick"})
         command, effect = views.command_line(ranked), "can be ranked"
     else:
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
-    yield Text(f"{'next':<{LABEL}}{command}   ").append(effect, style="basis")
+    line = label("next").append(command)
+    if line.cell_len + 3 + len(effect) <= page.columns:
+        line.append(f"   {effect}", style="basis")
+    yield line
 
 
 def _from_here(file: Path) -> str:

@@ -16,7 +16,7 @@ WINDOW_CLASSES = (2048, 4096, 8192, 16384, 32768, 40960, 65536, 131072, 262144, 
 
 Read = Callable[[RunHeader], Any]
 
-_CORE: tuple[tuple[str, Read], ...] = (
+CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("scoring version", lambda run: run.scoring_version),
     ("profile", lambda run: run.profile),
     ("seed of fresh instances", lambda run: run.settings.fresh_seed),
@@ -29,14 +29,16 @@ _CORE: tuple[tuple[str, Read], ...] = (
     ("use of the prompt cache", lambda run: run.settings.use_prompt_cache),
     ("sandbox", lambda run: (run.sandbox or {}).get("kind")),
 )
+"""Core settings that must simply be equal; suites, sampling, window and template have rules."""
 
-_HARNESS: tuple[tuple[str, Read], ...] = (
+HARNESS_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("harness", lambda run: run.subject.harness),
     ("harness version", lambda run: run.subject.harness_version),
     ("harness configuration", lambda run: run.subject.harness_config_hash),
 )
+"""Core settings that a comparison of harnesses is about."""
 
-_SPEED: tuple[tuple[str, Read], ...] = (
+SPEED_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("engine", lambda run: run.subject.provider_version or run.subject.provider),
     ("KV cache type", lambda run: run.subject.kv_cache_type),
     ("flash attention", lambda run: run.settings.flash_attention),
@@ -44,6 +46,7 @@ _SPEED: tuple[tuple[str, Read], ...] = (
     ("offloaded layers", lambda run: run.subject.offloaded_layers),
     ("parallel slots", lambda run: run.settings.parallel_slots),
 )
+"""Settings that must be equal for speed only."""
 
 
 def not_comparable(
@@ -55,11 +58,11 @@ def not_comparable(
     """
     return (
         *_suite_differences(a, b),
-        *_differences(_CORE, a, b),
+        *_differences(CORE_SETTINGS, a, b),
         *_sampling_differences(a.settings.sampling, b.settings.sampling),
         *_window_difference(a, b),
         *_template_difference(a, b),
-        *(() if may_harness_differ else _differences(_HARNESS, a, b)),
+        *(() if may_harness_differ else _differences(HARNESS_SETTINGS, a, b)),
     )
 
 
@@ -67,7 +70,7 @@ def speed_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
     """Why the speed of two runs is not comparable, beside the reasons of `not_comparable`."""
     if a.speed is None or b.speed is None:
         return ("The speed suite was not run in both.",)
-    reasons = list(_differences(_SPEED, a, b))
+    reasons = list(_differences(SPEED_SETTINGS, a, b))
     if (a.speed.plan == "minimum") != (b.speed.plan == "minimum"):
         reasons.append(
             "One run took its headline speed from the plan minimum, which has other shapes."
@@ -153,7 +156,7 @@ def _is_same_model(a: RunHeader, b: RunHeader) -> bool:
 def _sentence(what: str, first: object, second: object) -> str:
     if first is None or second is None:
         known = second if first is None else first
-        return f"Only one of the runs has a {what}: {_word(known)}."
+        return f"Only one of them states its {what}: {_word(known)}."
     return f"They differ in {what}: {_word(first)} against {_word(second)}."
 
 

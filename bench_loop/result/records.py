@@ -47,7 +47,8 @@ class Subject(Record):
     model_family: Text | None = Field(None, description="Normalised family, like qwen.")
     parameters_b: Positive | None = Field(None, description="Total parameters in billions.")
     active_parameters_b: Positive | None = Field(
-        None, description="Parameters used per token in billions; equals the total when dense."
+        None,
+        description="Of a mixture of experts: billions used per token; null: dense or unknown.",
     )
     quantization: Text | None = Field(None, description="Quantization label, like Q4_K_M.")
     bits_per_weight: Positive | None = Field(None, description="File bits by parameters.")

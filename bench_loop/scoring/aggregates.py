@@ -143,9 +143,8 @@ def overall_score(quality: float, speed: float, reliability: float) -> float:
     """Overall = QUALITY_WEIGHT x quality + u x (SPEED_WEIGHT x speed + RELIABILITY_WEIGHT x
     reliability), u = min(1, quality / FULL_CREDIT_QUALITY).
 
-    So who does a fifth of the tasks gets speed and
-    reliability in full; fast, tidy nonsense earns nothing. Only for a complete profile without
-    infrastructure errors, else null.
+    From FULL_CREDIT_QUALITY points of quality on, speed and reliability count in full; fast, tidy
+    nonsense earns nothing. Only for a complete profile without infrastructure errors, else null.
     """
     u = min(1.0, quality / FULL_CREDIT_QUALITY)
     rest = SPEED_WEIGHT * speed + RELIABILITY_WEIGHT * reliability
@@ -226,10 +225,12 @@ def linear_variance(
     reliability_slope: float,
     other: Variance | None = None,
 ) -> Variance:
-    """Variance of quality_slope x quality + reliability_slope x reliability + other, in points.
+    """Variance of quality slope x quality + reliability slope x reliability + other.
 
-    Quality and reliability come from the same tasks, so their covariance inside each suite is in
-    it; `other` is independent of both.
+    The intervals of overall and value are t intervals with this variance: the slopes are those of
+    their formulas at the run's own scores, and `other` is what speed adds. Quality and reliability
+    come from the same tasks, so their covariance inside each suite is in it; speed is independent
+    of both. Null where speed has no interval.
     """
     trial_count = len(_all_trials(suites))
     parts = [

@@ -150,16 +150,19 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "that it was cold.",
         "drifting": "Generation speed rose or fell from each trial to the next.",
         "engine_client_gap": "The engine's own generation speed and the one seen by the client "
-        "differ by more than 3 %.",
+        f"differ by more than {100 * ENGINE_CLIENT_GAP:g} %.",
         "estimated_tokens": "Tokens were estimated from the text; such a speed is not ranked.",
         "loaded_in_trial": "The server loaded the model inside a speed trial; its TTFT was "
         "dropped.",
         "no_trials": "No speed trial was measured.",
+        "overhead_unknown": "The server gives no prompt time of its own and its overhead was not "
+        "measured, so that there is no prompt speed.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",
         "too_short_to_rate": "Too few tokens, arrivals or seconds to give a speed.",
         "warm": "Part of a prompt was answered from the prompt cache; it was dropped.",
-        "wide_spread": "The trials differ so much that the half-width is above 10 %.",
+        "wide_spread": "The trials differ so much that the half-width is above "
+        f"{100 * PUBLISHABLE_HALF_WIDTH:g} %.",
     }
 )
 """Codes of what limits the trust in a speed figure."""

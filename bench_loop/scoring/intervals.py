@@ -46,7 +46,7 @@ def bounded(score: float) -> float:
 
 
 def wilson(x: float, n: float) -> tuple[float, float]:
-    """Suite interval: Wilson's score interval of x out of n, as shares (Wilson 1927).
+    """Wilson's score interval of x out of n, as shares (Wilson 1927).
 
     x is the sum of the task means and may be fractional; n is the number of tasks, never of trials,
     since trials of one task are not independent. Never empty, not even for none or all of n.

@@ -130,7 +130,7 @@ def paired_difference(name: str, by_suite: TaskShares) -> Difference:
 
 
 def verdict(d: float, low: float, high: float, p_value: float, discordant: int) -> Verdict:
-    """The fixed words, in this order.
+    """Of B against A, in fixed words; the first that fits.
 
     - `not comparable`: the core settings differ; the reasons are sentences.
     - `floor or ceiling`: fewer than MIN_DISCORDANT tasks differ between the two runs.
@@ -173,7 +173,8 @@ def sign_flip_p(by_suite: TaskShares) -> float:
 def mcnemar_p(only_a: int, only_b: int) -> float:
     """Exact two-sided McNemar test: p = 2 x P(at most the smaller count of n fair coins), n both.
 
-    `only_a` tasks passed in A alone, `only_b` in B alone. Printed for runs with one trial a task.
+    The counts are `only_a` tasks that passed in A alone and `only_b` in B alone. Printed for runs
+    with one trial a task; it never gives the verdict.
     """
     n = only_a + only_b
     tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
@@ -183,7 +184,7 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 def more_tasks(d: float, reach: float, task_count: int) -> int | None:
     """N = n x (half-width / d)^2 - n: tasks to add until the interval would leave 0 behind.
 
-    Above MAX_MORE_TASKS no practical difference would show. None for a difference of nil.
+    Above MAX_MORE_TASKS no practical difference would show. Null for a difference of nil.
     """
     if abs(d) < 1e-9:
         return None

@@ -109,9 +109,9 @@ def engine_rate(trial: Trial) -> Rate | None:
 def generation_rate(trial: Trial) -> Rate | None:
     """Generation tok/s of a trial, from the most trusted basis that it has.
 
-    engine_timings, then usage, then tokenizer, then estimated (never ranked). Null unless the trial
-    generated MIN_GENERATED_TOKENS tokens that arrived at MIN_ARRIVALS distinct times, over a window
-    of MIN_WINDOW_S s: anything shorter would rate the clock and not the model.
+    In this order: `engine_timings`, `usage`, `tokenizer`, `estimated` (never ranked). Null unless
+    the trial generated MIN_GENERATED_TOKENS tokens that arrived at MIN_ARRIVALS distinct times,
+    over a window of MIN_WINDOW_S s: anything shorter would rate the clock and not the model.
     """
     rate = engine_rate(trial) or client_rate(trial)
     if rate is None or rate.window_s < MIN_WINDOW_S or not math.isfinite(rate.tps):
@@ -144,7 +144,7 @@ def prompt_rate(trial: Trial, overhead_s: float | None) -> Rate | None:
 
 
 def is_cold(trial: Trial) -> bool:
-    """Whether the prompt was processed and not remembered.
+    """Whether the prompt was processed and not remembered: cold or warm.
 
     A trial is warm when more than max(MAX_CACHED_TOKENS tokens, MAX_CACHED_SHARE of the prompt)
     came from the prompt cache. Prompt speed and TTFT are taken from cold trials only.

@@ -198,6 +198,9 @@ class _Bench:
             found.add("too_close_to_overhead")
         if any(rate.basis == "estimated" for rate in rates):
             found.add("estimated_tokens")
+        if prefill and not rates and not found:
+            is_blind = self._overhead_s is None and not any(map(_has_prompt_time, prefill))
+            found.add("overhead_unknown" if is_blind else "too_short_to_rate")
         return found
 
     def _prompt_rates(self, trials: Sequence[Trial]) -> list[Rate]:
@@ -248,6 +251,10 @@ def _rate_spread(rates: Sequence[Rate]) -> Spread | None:
     return spread([rate.tps for rate in rates], basis)
 
 
+def _has_prompt_time(trial: Trial) -> bool:
+    return trial.engine_timings is not None and trial.engine_timings.prompt_s is not None
+
+
 def _hides_its_cache(trials: Sequence[Trial]) -> bool:
     return any(trial.tokens.cached is None for trial in trials)
 
@@ -269,7 +276,8 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
         found.add("estimated_tokens")
     if any(_has_clock_gap(trial) for trial in trials if generation_rate(trial)):
         found.add("engine_client_gap")
-    if _is_drifting([rate.tps for rate in rates]):
+    is_one_series = len({trial.trial for trial in trials}) == len(trials)
+    if is_one_series and _is_drifting([rate.tps for rate in rates]):
         found.add("drifting")
     return found
 

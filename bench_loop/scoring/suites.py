@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
@@ -181,10 +181,14 @@ def suite_result(suite: ScoredSuite) -> SuiteResult:
 
 
 def speed_suite_result(key: SuiteKey, trials: Iterable[Trial]) -> SuiteResult:
-    """The record of the speed suite: nothing in it is judged, so it has counts but no score."""
+    """The record of the speed suite: nothing in it is judged, so it has counts but no score.
+
+    Its tasks are the shapes that were tried, whatever the plan.
+    """
     own = [trial for trial in trials if trial.suite == key.suite and not is_warmup(trial)]
     measured = [trial for trial in own if trial.outcome is None]
-    return _record(ScoredSuite(key, (), ()), own, timed=measured)
+    shapes = tuple(sorted({trial.task_id for trial in own}))
+    return _record(ScoredSuite(replace(key, task_ids=shapes), (), ()), own, timed=measured)
 
 
 def _record(suite: ScoredSuite, counted: Sequence[Trial], *, timed: Sequence[Trial]) -> SuiteResult:

@@ -2,61 +2,120 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import runs.models
 from django.db import migrations, models
+
+import runs.models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=runs.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('fingerprint', models.CharField(editable=False, max_length=71, unique=True)),
-                ('result_bytes', models.BinaryField(help_text="The file's exact bytes, zlib-compressed.")),
-                ('header', models.JSONField(help_text='The result without its trials.')),
-                ('source', models.CharField(choices=[('local', "this machine's results folder"), ('upload', 'uploaded')], max_length=6)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=runs.models.new_public_id,
+                        editable=False,
+                        max_length=12,
+                        unique=True,
+                    ),
+                ),
+                ("fingerprint", models.CharField(editable=False, max_length=71, unique=True)),
+                (
+                    "result_bytes",
+                    models.BinaryField(help_text="The file's exact bytes, zlib-compressed."),
+                ),
+                ("header", models.JSONField(help_text="The result without its trials.")),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("local", "this machine's results folder"),
+                            ("upload", "uploaded"),
+                        ],
+                        max_length=6,
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(db_index=True, default=django.utils.timezone.now),
+                ),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='ResultFile',
+            name="ResultFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=255, unique=True)),
-                ('size', models.PositiveBigIntegerField()),
-                ('modified_ns', models.BigIntegerField()),
-                ('problem', models.TextField(blank=True, help_text='Why it is no run; empty when it is one.')),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='files', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=255, unique=True)),
+                ("size", models.PositiveBigIntegerField()),
+                ("modified_ns", models.BigIntegerField()),
+                (
+                    "problem",
+                    models.TextField(
+                        blank=True, help_text="Why it is no run; empty when it is one."
+                    ),
+                ),
+                ("seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="files",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='RunEvent',
+            name="RunEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seq', models.PositiveIntegerField()),
-                ('kind', models.CharField(max_length=40)),
-                ('data', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("seq", models.PositiveIntegerField()),
+                ("kind", models.CharField(max_length=40)),
+                ("data", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'seq'), name='one_event_per_seq')],
+                "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "seq"), name="one_event_per_seq")
+                ],
             },
         ),
     ]

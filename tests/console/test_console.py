@@ -48,9 +48,7 @@ class Stream(io.StringIO):
         ("a\ud800b", r"a\ud800b"),
         ("a\u200bb", r"a\u200bb"),
         ("\x00\x7f\x08", r"\x00\x7f\x08"),
-
         ("one\r\ntwo\n\nthree\tfour\u2028five", "one two three four five"),
-        
     ],
 )
 def test_text_from_outside_becomes_one_line_without_controls(hostile: str, shown: str) -> None:
@@ -90,6 +88,17 @@ def test_a_pipe_is_laid_out_for_88_columns(
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert width(console()) == 88
+
+
+def test_colour_forced_on_a_pipe_does_not_make_it_a_display(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    screen = console()
+    screen.print(Text("x", style="fail"))
+    assert capsys.readouterr().out == "\x1b[31mx\x1b[0m\n"
+    assert not screen.is_interactive
 
 
 def test_columns_in_the_environment_set_the_width_of_a_pipe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from bench_loop.engine.events import (
     TrialFinished,
     TrialStarted,
 )
-from bench_loop.report.progress import RunProgress
+from bench_loop.report.progress import REFRESH_S, RunProgress
 from tests.console.make_run import make_run, make_trial
 
 PLANNED = {"reasonmath": 3, "loop_schema": 2}
@@ -112,7 +113,7 @@ def test_the_terminal_shows_tapes_counts_and_the_trial_at_work() -> None:
         stage.begin("reasonmath", "reasonmath.night-shift")
         frame = stage.last_frame()
     assert "reasonmath      ■◨▷  1 of 2" in frame
-    assert "loop_schema     ··  waits" in frame
+    assert "loop_schema     ··   waits" in frame
     assert "3 of 5   reasonmath  night-shift" in frame
 
 
@@ -148,6 +149,15 @@ def test_time_left_is_a_range_that_shrinks_while_a_trial_goes_on() -> None:
         assert "5 to 25 s left" in stage.last_frame()
 
 
+def test_elapsed_time_is_in_whole_seconds_then_minutes_then_hours() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress:
+        for seconds, shown in ((4.9, "4 s"), (70.2, "1 min 15 s"), (3700.0, "1 h 2 min")):
+            stage.clock.now += seconds
+            stage.progress.note("")
+            assert f"{shown} so far" in stage.last_frame()
+
+
 def test_nothing_is_drawn_while_a_speed_trial_is_timed() -> None:
     stage = Stage(is_terminal=True)
     with stage.progress as progress:
@@ -155,7 +165,7 @@ def test_nothing_is_drawn_while_a_speed_trial_is_timed() -> None:
         stage.begin("speed", "p1024x64", is_timed=True)
         before = stage.stream.getvalue()
         progress.note("nothing of this may be drawn")
-        progress._screen.draw()  # type: ignore[union-attr]
+        time.sleep(3 * REFRESH_S)
         assert stage.stream.getvalue() == before
         trial = make_trial("speed", 0, None, task_id="p1024x64", reason=None)
         progress(TrialFinished(1, trial, 41.2))

@@ -64,6 +64,9 @@ class FakeOllama(FakeServer):
                 return json_reply({"models": [_tag(model) for model in self.models.values()]})
             case "GET", "/api/ps":
                 return json_reply({"models": [self._running(name) for name in self.loaded]})
+            case "GET", "/v1/models":
+                data = [{"id": name, "owned_by": "library"} for name in self.models]
+                return json_reply({"object": "list", "data": data})
             case "POST", "/api/show":
                 return self._show(request.json)
             case "POST", "/api/chat":

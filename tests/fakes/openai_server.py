@@ -10,6 +10,7 @@ from tests.fakes.server import FakeServer, Reply, Request, json_reply, stream_re
 
 Answer = Callable[[dict[str, Any]], str]
 """The text to answer a chat body with."""
+Engine = Literal["llama.cpp", "vllm", "unknown"]
 
 STANDARD_FIELDS = {
     "model",
@@ -38,7 +39,7 @@ class FakeOpenAI(FakeServer):
         models: Sequence[str] = ("tiny",),
         answer: Answer = lambda _: "ANSWER: 4",
         script: Sequence[Reply] = (),
-        engine: Literal["llama.cpp", "vllm", "unknown"] = "unknown",
+        engine: Engine = "unknown",
         window: int = 8192,
         loading: int = 0,
         is_strict: bool = False,
@@ -69,6 +70,8 @@ class FakeOpenAI(FakeServer):
                 return self._chat(request.json)
             case "GET", "/props" if self.engine == "llama.cpp":
                 return json_reply(self._props())
+            case "GET", "/version" if self.engine == "vllm":
+                return json_reply({"version": "0.21.0"})
             case "GET", "/slots" if self.engine == "llama.cpp":
                 return json_reply([{"id": 0, "n_ctx": self.window, "speculative": False}])
             case "POST", "/tokenize" if self.engine == "llama.cpp":

@@ -158,7 +158,7 @@ def result(
         list(trials)
         if trials is not None
         else [
-            quality_trial(suite, task, outcome)
+            quality_trial(suite, task, outcome, latency_s=6.92 + number / 1000)
             for suite in SUITES
             for task, outcome in enumerate(outcomes)
         ]

@@ -149,3 +149,11 @@ def test_windows_are_told_in_k_only_where_that_is_exact() -> None:
         "40K",
         "1,000",
     ]
+
+
+@pytest.mark.parametrize(
+    ("stdev", "value", "text"),
+    [(0.486, 121.3, "0.5"), (3.14159, 40.3, "3.1"), (6e-17, 0.4, "0.0000"), (0.0, 40.3, "0")],
+)
+def test_a_deviation_is_no_finer_than_its_value(stdev: float, value: float, text: str) -> None:
+    assert figures.deviation(stdev, value) == text

@@ -40,7 +40,9 @@ def read(
 
 def read_recorded(parse_line: ParseLine, engine: str, name: str, max_tokens: int = 64) -> ChatReply:
     lines = recorded(engine, name)["lines_ms"]
-    return read(parse_line, [(ms / 1000, f"{line}\n".encode()) for ms, line in lines], max_tokens)
+    return read(
+        parse_line, [(round(ms / 1000, 6), f"{line}\n".encode()) for ms, line in lines], max_tokens
+    )
 
 
 def reply_of(engine: str, name: str) -> Reply:
@@ -54,7 +56,8 @@ def reply_of(engine: str, name: str) -> Reply:
 
 def question(text: str = "What is 2+2?", **settings: Any) -> ChatRequest:
     messages = (Message(role="user", content=text),)
-    return ChatRequest(**{"model_id": "tiny:1b", "messages": messages, "max_tokens": 64} | settings)
+    plain: dict[str, Any] = {"model_id": "tiny:1b", "messages": messages, "max_tokens": 64}
+    return ChatRequest(**plain | settings)
 
 
 class Replay(FakeServer):

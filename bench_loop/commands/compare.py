@@ -1,0 +1,53 @@
+"""`bench-loop compare`: runs side by side, and whether one is better than the first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+EXAMPLES = """
+\b
+Examples:
+  bench-loop compare q4.json q8.json
+  bench-loop compare --across-harnesses raw.json opencode.json
+  bench-loop compare --json q4.json q8.json
+"""
+
+FEWEST, MOST = 2, 26
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--across-harnesses",
+    is_flag=True,
+    help="Compare runs in different harnesses: the harness is what is compared.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
+def command(files: tuple[Path, ...], across_harnesses: bool, as_json: bool) -> None:
+    """Compare result FILES: every suite and aggregate, each further run against the first.
+
+    Says why two runs are not comparable, or else which one is better and how sure that is.
+    """
+    from bench_loop.errors import UsageError
+
+    if not FEWEST <= len(files) <= MOST:
+        noun = "file is" if len(files) == 1 else "files are"
+        raise UsageError(
+            f"{len(files)} result {noun} given; compare takes {FEWEST} to {MOST}.",
+            remedy="bench-loop compare a.json b.json",
+        )
+    from bench_loop.report import comparison
+    from bench_loop.result.store import load
+
+    runs = [load(file) for file in files]
+    names = [str(file) for file in files]
+    pairs = comparison.pairs_with_first(runs, may_harness_differ=across_harnesses)
+    if as_json:
+        click.echo(json.dumps(comparison.comparison_json(runs, names, pairs), indent=1))
+        return
+    from bench_loop.console import console
+
+    comparison.print_comparison(runs, names, pairs, console())

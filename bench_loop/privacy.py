@@ -1,0 +1,118 @@
+"""Looks for what should not leave a machine: home folders, user and host names, keys."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_SECRETS = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
+    r"\bsk-[A-Za-z0-9_-]{20,}",
+    r"\bhf_[A-Za-z0-9]{30,}",
+    r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}",
+    r"\bglpat-[A-Za-z0-9_-]{20,}",
+    r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
+    r"\bAIza[0-9A-Za-z_-]{35}",
+    r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+    r"\bbl_[a-z0-9]{8}_[A-Za-z0-9_-]{43}",
+    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"(?i)\bbearer\s+[A-Za-z0-9._~+/-]{20,}",
+)
+_SECRET = re.compile("|".join(f"(?:{pattern})" for pattern in _SECRETS[:-1]))
+_BEARER = re.compile(_SECRETS[-1])
+_HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<>:]+)")
+
+_NOBODY = frozenset(
+    "user username users name you me yourname your_name your-name example alice bob john jane "
+    "public shared default admin administrator root ubuntu debian runner localhost host data "
+    "test model models build work".split()
+)
+"""Names that stand in documentation or on every machine: they point to nobody."""
+
+MOST_FINDINGS = 50
+EXCERPT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """The names by which a file would point to this user and this computer."""
+
+    names: frozenset[str]
+    home: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFinding:
+    """Something in a file that points to a person or opens a door."""
+
+    field: str
+    kind: str
+    """`key`, `home folder` or `user or host name`."""
+    excerpt: str
+    """The text around it; of a key only the first characters."""
+
+
+def this_person() -> Person:
+    """Names of the user and of the computer, as far as they are told; nothing is sent anywhere."""
+    names = {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    with contextlib.suppress(OSError, KeyError):
+        names.add(getpass.getuser())
+    try:
+        home = str(Path.home())
+    except RuntimeError:
+        home = ""
+    return Person(frozenset(filter(_is_telling, names)), home if _is_telling(home) else "")
+
+
+def private_findings(data: bytes, person: Person) -> tuple[PrivateFinding, ...]:
+    """What in a JSON document is private, in reading order; at most fifty findings."""
+    findings: list[PrivateFinding] = []
+    for field, text in _texts(json.loads(data), ""):
+        findings.extend(_in_text(field, text, person))
+        if len(findings) >= MOST_FINDINGS:
+            break
+    return tuple(findings[:MOST_FINDINGS])
+
+
+def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:
+    for pattern in (_SECRET, _BEARER):
+        if found := pattern.search(text):
+            yield PrivateFinding(field, "key", f"{found[0][:8]}...")
+    homes = [found for found in _HOME.finditer(text) if _is_telling(found[1])]
+    if homes:
+        yield PrivateFinding(field, "home folder", _around(text, *homes[0].span()))
+    elif person.home and (at := text.find(person.home)) >= 0:
+        yield PrivateFinding(field, "home folder", _around(text, at, at + len(person.home)))
+    for name in sorted(person.names):
+        if found := re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.I):
+            yield PrivateFinding(field, "user or host name", _around(text, *found.span()))
+
+
+def _is_telling(name: str) -> bool:
+    """Whether a name points to somebody: short and common ones are in every text."""
+    return len(name) >= 4 and name.strip("/\\").lower() not in _NOBODY
+
+
+def _around(text: str, start: int, end: int) -> str:
+    return text[max(0, start - 10) : max(end, start + 1) + 10].replace("\n", " ")[:EXCERPT]
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every text of a document with its path, keys of objects included."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            below = f"{path}.{key}" if path else key
+            yield below, key
+            yield from _texts(item, below)
+    elif isinstance(value, Sequence):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{path}[{index}]")

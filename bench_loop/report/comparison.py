@@ -1,0 +1,287 @@
+"""Runs side by side, in a terminal and as JSON, and what each says about the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.report import figures, views
+from bench_loop.report.figures import Figure
+from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
+from bench_loop.result.records import RunResult, Spread
+from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
+
+LETTERS = ascii_uppercase
+COLUMN = 18
+"""Columns of one run in the table: a value and its interval."""
+VALUE = 6
+"""Columns of the value in it."""
+
+VERDICT_STYLES = {"better": "better", "worse": "worse"}
+SCALES = (5, 10, 20, 30, 50, 100)
+"""Ends of the axis of differences, in points; the first that holds all intervals is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One quantity of every run, in the order of the runs; None where a run does not have it."""
+
+    name: str
+    cells: tuple[Figure | None, ...]
+    absence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What run `letter` says about run A."""
+
+    letter: str
+    found: RunComparison
+    is_same_run: bool
+
+
+def pairs_with_first(runs: Sequence[RunResult], *, may_harness_differ: bool = False) -> list[Pair]:
+    """Every further run against the first."""
+    first, *rest = runs
+    return [
+        Pair(
+            letter,
+            compare_runs(first, run, may_harness_differ=may_harness_differ),
+            run.fingerprint == first.fingerprint,
+        )
+        for letter, run in zip(LETTERS[1:], rest, strict=False)
+    ]
+
+
+def rows(runs: Sequence[RunResult]) -> list[list[Row]]:
+    """Aggregates; raw speed; every suite that one of the runs has."""
+    return [list(_aggregate_rows(runs)), list(_speed_rows(runs)), list(_suite_rows(runs))]
+
+
+def _aggregate_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    overall = tuple(
+        None if views.not_ranked_reason(run) else _score("overall", run) for run in runs
+    )
+    yield Row("overall", tuple(overall), "not ranked")
+    for name in ("quality", "speed", "reliability", "value"):
+        yield Row(name, tuple(_score(name, run) for run in runs), "no score")
+
+
+def _score(name: str, run: RunResult) -> Figure | None:
+    scores = run.aggregates
+    return views.score_figure(
+        getattr(scores, f"{name}_score"), getattr(scores, f"{name}_score_interval")
+    )
+
+
+def _speed_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    rates = [run.aggregates.answers_per_minute for run in runs]
+    answers = tuple(None if rate is None else figures.rate(rate, None) for rate in rates)
+    yield Row("right a minute", answers, figures.NOT_RUN)
+    speeds = [run.speed for run in runs]
+    yield Row("tok/s", tuple(map(views.generation_figure, speeds)), figures.NOT_RUN)
+    prompts = tuple(_median(speed.prompt_tps) if speed else None for speed in speeds)
+    yield Row("prompt tok/s", prompts, figures.NOT_RUN)
+    yield Row("TTFT s", tuple(map(views.ttft_figure, speeds)), figures.NOT_RUN)
+
+
+def _suite_rows(runs: Sequence[RunResult]) -> Iterator[Row]:
+    by_run = [
+        {suite.suite: suite for suite in run.suites if suite.dimension == "quality"} for run in runs
+    ]
+    for name in dict.fromkeys(name for suites in by_run for name in suites):
+        own = [suites.get(name) for suites in by_run]
+        cells = [
+            views.score_figure(suite.score, suite.score_interval) if suite else None
+            for suite in own
+        ]
+        yield Row(name, tuple(cells), figures.NOT_RUN)
+
+
+def _median(spread: Spread | None) -> Figure | None:
+    return views.spread_figure(spread) if spread else None
+
+
+def print_comparison(
+    runs: Sequence[RunResult], names: Sequence[str], pairs: Sequence[Pair], screen: Console
+) -> None:
+    """Print the runs side by side, then each further one against the first.
+
+    `names` are the files the runs came from.
+    """
+    drawn = signs(screen)
+    sections = [_heads(runs, names, screen), *_tables(runs, drawn, screen)]
+    sections += [_pair_lines(pair, drawn, screen) for pair in pairs]
+    for section in sections:
+        for line in section:
+            screen.print(in_signs(line, drawn), soft_wrap=True)
+        screen.print()
+
+
+def _title(run: RunResult) -> str:
+    """A run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
+    stack = views.stack_name(run.subject, run.machine)
+    model = " ".join(filter(None, (stack.model, stack.quantization)))
+    return clean(f"{model} in {stack.harness}, {stack.device}")
+
+
+def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> Iterator[Text]:
+    for letter, run, name in zip(LETTERS, runs, names, strict=False):
+        title = _title(run)
+        yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
+        facts = f"{run.profile}, {figures.moment(run.started_at)}, {clean(name)}"
+        yield from wrapped(Text(facts, style="basis"), screen, indent=3)
+
+
+def _tables(runs: Sequence[RunResult], drawn: Signs, screen: Console) -> Iterator[Iterator[Text]]:
+    """The table, in as many pieces as its columns need."""
+    table = rows(runs)
+    at_once = max((width(screen) - LABEL) // COLUMN, 1)
+    for start in range(0, len(runs), at_once):
+        yield _table(table, range(start, min(start + at_once, len(runs))), drawn)
+
+
+def _table(table: Sequence[Sequence[Row]], columns: range, drawn: Signs) -> Iterator[Text]:
+    head = Text(" " * LABEL)
+    for column in columns:
+        head.append(f"{LETTERS[column]:>{VALUE}}{'':{COLUMN - VALUE}}", style="accent")
+    yield _rstripped(head)
+    for number, group in enumerate(table):
+        if number:
+            yield Text()
+        for row in group:
+            line = label(row.name)
+            for column in columns:
+                line.append_text(_table_cell(row.cells[column], row.absence, drawn))
+            yield _rstripped(line)
+
+
+def _table_cell(figure: Figure | None, absence: str, drawn: Signs) -> Text:
+    """Value to the right, its interval after it; or the word for what is not there."""
+    cell = Text()
+    if figure is None:
+        cell.append(absence, style="basis")
+    else:
+        cell.append(f"{figure.value:>{VALUE}} ", style="figure")
+        cell.append(figure.interval or "", style="basis")
+    cell = in_signs(cell, drawn)
+    cell.pad_right(COLUMN - cell.cell_len)
+    return cell
+
+
+def _rstripped(line: Text) -> Text:
+    line.rstrip()
+    return line
+
+
+def _pair_lines(pair: Pair, drawn: Signs, screen: Console) -> Iterator[Text]:
+    """One run against the first: the reasons why not, or the differences with their verdicts."""
+    found = pair.found
+    if pair.is_same_run:
+        yield Text(f"{pair.letter} and A are the same run.", style="partial")
+        return
+    if found.quality is None:
+        yield Text(f"{pair.letter} against A: not comparable", style="figure")
+        for reason in found.reasons:
+            yield from wrapped(Text(clean(reason)), screen, indent=3)
+    else:
+        yield from _forest(pair.letter, found.quality, found.suites, drawn, screen)
+        yield from _advice(found, screen)
+    if found.speed_reasons:
+        yield Text("Speed is not comparable:", style="basis")
+        for reason in found.speed_reasons:
+            yield from wrapped(Text(clean(reason), style="basis"), screen, indent=3)
+
+
+def _forest(
+    letter: str,
+    quality: Difference,
+    suites: Sequence[Difference],
+    drawn: Signs,
+    screen: Console,
+) -> Iterator[Text]:
+    head = Text.assemble((f"{letter} against A", "figure"), ": quality ")
+    head.append(quality.verdict, style=VERDICT_STYLES.get(quality.verdict, "figure"))
+    basis = f"   {letter} minus A in points, {quality.task_count} tasks in pairs, 95 %"
+    yield from wrapped(head.append(basis, style="basis"), screen)
+    differences = (quality, *suites)
+    reach = max(max(abs(each.low), abs(each.high)) for each in differences)
+    scale = next(end for end in SCALES if end >= reach)
+    is_narrow = width(screen) < NARROW
+    if not is_narrow:
+        yield difference_axis(scale)
+    for each in differences:
+        line = label(each.name)
+        figure = figures.difference(each.difference, (each.low, each.high))
+        if not is_narrow:
+            line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
+            line.append("  ")
+        line.append(f"{figure.value:>5}", style="figure")
+        line.append(f" {f'({figure.interval})':<14}", style="basis")
+        yield line.append(each.verdict, style=VERDICT_STYLES.get(each.verdict, "undecided"))
+
+
+def _advice(found: RunComparison, screen: Console) -> Iterator[Text]:
+    """What it would take to settle the quality, and the test that is shown beside it."""
+    assert found.quality is not None
+    parts = []
+    if found.quality.advice:
+        parts.append(f"Quality: {found.quality.advice}.")
+    if found.mcnemar_p is not None:
+        parts.append(f"Exact McNemar p {figures.significant(found.mcnemar_p, 2)}.")
+    if parts:
+        yield from wrapped(Text(" ".join(parts), style="basis"), screen)
+
+
+def comparison_json(
+    runs: Sequence[RunResult], names: Sequence[str], pairs: Sequence[Pair]
+) -> dict[str, Any]:
+    """The comparison for a program to read, nothing rounded."""
+    return {
+        "runs": [
+            _run_json(letter, run, name)
+            for letter, run, name in zip(LETTERS, runs, names, strict=False)
+        ],
+        "pairs": [_pair_json(pair) for pair in pairs],
+    }
+
+
+def _run_json(letter: str, run: RunResult, name: str) -> dict[str, Any]:
+    return {
+        "letter": letter,
+        "file": name,
+        "run_id": run.run_id,
+        "title": _title(run),
+        "profile": run.profile,
+        "status": run.status,
+        "scoring_version": run.scoring_version,
+        "not_ranked": views.not_ranked_reason(run),
+        "aggregates": run.aggregates.model_dump(mode="json"),
+        "speed": run.speed.model_dump(mode="json") if run.speed else None,
+        "suites": [suite.model_dump(mode="json") for suite in run.suites],
+    }
+
+
+def _pair_json(pair: Pair) -> dict[str, Any]:
+    found = pair.found
+    return {
+        "a": "A",
+        "b": pair.letter,
+        "is_same_run": pair.is_same_run,
+        "verdict": found.verdict,
+        "reasons": list(found.reasons),
+        "speed_reasons": list(found.speed_reasons),
+        "quality": _difference_json(found.quality) if found.quality else None,
+        "suites": [_difference_json(each) for each in found.suites],
+        "mcnemar_p": found.mcnemar_p,
+    }
+
+
+def _difference_json(each: Difference) -> dict[str, Any]:
+    return {**asdict(each), "advice": each.advice}

@@ -1,0 +1,304 @@
+"""A whole run as text: what the run page and the static dashboard print."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bench_loop.contracts.verifier import Outcome
+from bench_loop.report import figures
+from bench_loop.report.figures import NOT_RUN
+from bench_loop.report.printable import one_line
+from bench_loop.report.records import PathNode, Reading, RunView, Stat
+from bench_loop.report.sentences import formula, notices, run_lede
+from bench_loop.report.speed import speed_view
+from bench_loop.report.stack import (
+    device,
+    generation_figure,
+    harness_shape,
+    not_ranked_reason,
+    quality_suites,
+    score_figure,
+    stack_name,
+    title,
+    ttft_figure,
+)
+from bench_loop.report.trials import outcome_counts, suite_row, suite_trials, tapes
+from bench_loop.result.records import Machine, RunHeader, RunResult, Speed, Subject, Trial
+
+
+def run_view(result: RunResult) -> RunView:
+    """The whole run as text."""
+    judged = [trial for trial in result.trials if trial.outcome and not trial.is_warmup]
+    return RunView(
+        run_id=result.run_id,
+        stack=stack_name(result.subject, result.machine),
+        title=title(result.subject, result.machine),
+        profile=result.profile,
+        status=result.status,
+        scoring_version=one_line(result.scoring_version),
+        started=figures.moment(result.started_at),
+        runtime=figures.duration(result.total_runtime_s),
+        not_ranked=not_ranked_reason(result),
+        lede=run_lede(result),
+        notices=notices(result),
+        stats=stats(result, judged),
+        formula=None if not_ranked_reason(result) else formula(result.aggregates),
+        path=signal_path(result, judged),
+        tapes=tapes(judged),
+        outcomes=outcome_counts(trial.outcome for trial in judged),
+        suites=tuple(suite_row(suite, result.trials) for suite in quality_suites(result)),
+        trials=suite_trials(judged),
+        speed=speed_view(result.speed, result.trials) if result.speed else None,
+        settings=settings_readings(result),
+        machine=machine_readings(result.machine),
+        provenance=provenance(result),
+        command=command_line(result),
+    )
+
+
+def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
+    """The aggregates with their ingredients; the raw figure stands beside the score."""
+    scores = header.aggregates
+    counts = Counter(trial.outcome for trial in judged)
+    reason = not_ranked_reason(header)
+    return (
+        Stat(
+            "Overall",
+            score_figure(scores.overall_score, scores.overall_score_interval)
+            if not reason
+            else None,
+            absence="not ranked",
+            basis=reason or None,
+        ),
+        Stat(
+            "Quality",
+            score_figure(scores.quality_score, scores.quality_score_interval),
+            basis=f"{counts['pass']} of {len(judged)} trials passed" if judged else None,
+        ),
+        Stat(
+            "Speed",
+            score_figure(scores.speed_score, scores.speed_score_interval),
+            absence="no score" if header.speed else NOT_RUN,
+            basis=_speed_basis(header.speed),
+        ),
+        Stat(
+            "Reliability",
+            score_figure(scores.reliability_score, scores.reliability_score_interval),
+            basis=_reliability_basis(counts),
+        ),
+        Stat(
+            "Value",
+            score_figure(scores.value_score, scores.value_score_interval),
+            absence="no score",
+            basis="quality × speed × reliability",
+        ),
+        _answers_stat(header),
+    )
+
+
+def _answers_stat(header: RunHeader) -> Stat:
+    rate = header.aggregates.answers_per_minute
+    return Stat(
+        "Right answers",
+        None if rate is None else figures.rate(rate, None),
+        unit="/min",
+        basis=f"{figures.duration(header.total_runtime_s)} in all",
+    )
+
+
+def _speed_basis(speed: Speed | None) -> str | None:
+    generation, ttft = generation_figure(speed), ttft_figure(speed)
+    parts = [
+        f"{generation} tok/s" if generation else None,
+        f"TTFT {ttft.value} s" if ttft else None,
+    ]
+    return ", ".join(filter(None, parts)) or None
+
+
+def _reliability_basis(counts: Counter[Outcome | None]) -> str | None:
+    if not counts:
+        return None
+    return f"{counts['truncated']} truncated, {counts['harness_error']} harness errors"
+
+
+def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, ...]:
+    """From the weights to the verdict, with the points where BenchLoop's clock sits."""
+    subject, machine = result.subject, result.machine
+    harness = PathNode(
+        kind="harness, recording" if subject.harness == "raw" else "harness",
+        name=f"{one_line(subject.harness)} {one_line(subject.harness_version)}",
+        readings=_request_readings(judged),
+        is_probe=subject.harness == "raw",
+        harness_shape=harness_shape(subject.harness),
+    )
+    kinds = sorted({trial.verifier_type for trial in judged if trial.verifier_type})
+    verifier = PathNode(
+        kind="verifier",
+        name=", ".join(kinds) or "none",
+        readings=(f"{figures.count(len(judged))} verdicts", "0 judged by a model"),
+        is_probe=True,
+    )
+    return (
+        _weights_node(subject),
+        _device_node(machine),
+        _server_node(result),
+        harness,
+        verifier,
+    )
+
+
+def _weights_node(subject: Subject) -> PathNode:
+    size = f"{figures.significant(subject.parameters_b)} B" if subject.parameters_b else None
+    digest = subject.weights_digest
+    return PathNode(
+        kind="weights",
+        name=one_line(subject.model_id),
+        readings=_texts(
+            ", ".join(filter(None, (subject.quantization, size))) or None,
+            f"sha256 {digest[7:11]}\N{HORIZONTAL ELLIPSIS}{digest[-4:]}" if digest else "no digest",
+        ),
+    )
+
+
+def _device_node(machine: Machine) -> PathNode:
+    memory = machine.system_memory_gb
+    return PathNode(
+        kind="device",
+        name=device(machine),
+        readings=_texts(
+            f"{figures.memory(memory)} GB memory" if memory else None,
+            machine.backend,
+        ),
+    )
+
+
+def _server_node(result: RunHeader) -> PathNode:
+    subject, context = result.subject, result.subject.context
+    loaded = context.loaded if context else None
+    return PathNode(
+        kind="server",
+        name=one_line(subject.provider_version or subject.provider),
+        readings=_texts(
+            f"window {figures.count(loaded)} read back" if loaded else "window not read back",
+            ", ".join(
+                filter(
+                    None,
+                    (
+                        f"KV {subject.kv_cache_type}" if subject.kv_cache_type else None,
+                        _slots(result.settings.parallel_slots),
+                    ),
+                )
+            )
+            or None,
+        ),
+    )
+
+
+def _slots(slots: int | None) -> str | None:
+    return None if slots is None else f"{slots} slot" if slots == 1 else f"{slots} slots"
+
+
+def _request_readings(judged: Sequence[Trial]) -> tuple[str, ...]:
+    turns = sum(trial.turns for trial in judged)
+    retries = sum(trial.retries for trial in judged)
+    known = [trial.tokens.prompt for trial in judged if trial.tokens.prompt is not None]
+    return _texts(
+        f"{figures.count(turns)} replies, {figures.count(retries)} retried",
+        f"{figures.count(sum(known))} prompt tokens" if known else None,
+    )
+
+
+def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
+    """The core settings: equal, or two runs are not comparable."""
+    settings, sampling, subject = result.settings, result.settings.sampling, result.subject
+    context = subject.context
+    loaded = context.loaded if context else None
+    return _readings(
+        ("temperature", f"{sampling.temperature:g}"),
+        ("top_p, top_k, min_p", f"{sampling.top_p:g}, {sampling.top_k}, {sampling.min_p:g}"),
+        ("seeds", settings.seed_rule),
+        ("trials a task", str(settings.trials)),
+        ("answer budget", settings.answer_budget_rule),
+        ("wall limit", settings.wall_limit_rule),
+        (
+            "window asked, loaded",
+            f"{figures.count(settings.context_window)}, "
+            f"{figures.count(loaded) if loaded else 'not read back'}",
+        ),
+        ("thinking", {True: "on", False: "off", None: "no such switch"}[subject.thinking]),
+        ("prompt cache", "allowed" if settings.use_prompt_cache else "off"),
+        ("flash attention", _switch(settings.flash_attention)),
+        ("parallel slots", _known(settings.parallel_slots)),
+        ("threads", _known(settings.threads)),
+        ("KV cache", subject.kv_cache_type or "unknown"),
+    )
+
+
+def machine_readings(machine: Machine) -> tuple[Reading, ...]:
+    """The computer, as far as it is known."""
+    return _readings(
+        ("device class", machine.device_class),
+        ("processor", machine.cpu_model or "unknown"),
+        ("GPU", device(machine) if machine.gpus else "none found"),
+        (
+            "memory",
+            f"{figures.memory(machine.system_memory_gb)} GB"
+            if machine.system_memory_gb
+            else "unknown",
+        ),
+        ("backend", machine.backend or "unknown"),
+        ("system", machine.os or "unknown"),
+        ("label", machine.machine_label),
+    )
+
+
+def provenance(result: RunHeader) -> tuple[Reading, ...]:
+    """What a sceptic needs to trace the run."""
+    subject = result.subject
+    return _readings(
+        ("run", result.run_id),
+        ("fingerprint", result.fingerprint.removeprefix("sha256:")[:16]),
+        ("measured", f"{figures.moment(result.started_at)}"),
+        ("took", figures.duration(result.total_runtime_s)),
+        ("run index", str(result.run_index)),
+        ("bench-loop", result.benchmark_version),
+        ("scoring", result.scoring_version),
+        ("engine", subject.provider_version or "unknown"),
+        ("file", subject.file_name),
+        ("weights", subject.weights_digest or "no digest offered"),
+        ("chat template", subject.chat_template_hash or "not offered"),
+        ("python", result.software.python),
+        ("platform", result.software.platform),
+    )
+
+
+def command_line(result: RunHeader) -> str:
+    """The command that measures the same stack again, quoted for a POSIX shell."""
+    import shlex
+
+    subject = result.subject
+    words = ["bench-loop", "run", "--model", subject.model_id, "--provider", subject.provider]
+    if subject.harness != "raw":
+        words += ["--harness", subject.harness]
+    if result.profile == "custom":
+        words += ["--suites", ",".join(suite.suite for suite in result.suites)]
+    else:
+        words += ["--profile", result.profile]
+    return one_line(shlex.join(words), limit=1000)
+
+
+def _texts(*texts: str | None) -> tuple[str, ...]:
+    return tuple(one_line(text) for text in texts if text)
+
+
+def _readings(*pairs: tuple[str, str | None]) -> tuple[Reading, ...]:
+    return tuple(Reading(name, one_line(value)) for name, value in pairs if value is not None)
+
+
+def _switch(value: bool | None) -> str:
+    return {True: "on", False: "off", None: "unknown"}[value]
+
+
+def _known(value: int | None) -> str:
+    return "unknown" if value is None else str(value)

@@ -1,0 +1,113 @@
+"""Sentences about a run, generated from its figures by fixed templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench_loop.report import figures
+from bench_loop.report.figures import Figure
+from bench_loop.report.printable import one_line
+from bench_loop.report.records import Notice, Span
+from bench_loop.report.stack import (
+    generation_figure,
+    not_ranked_reason,
+    quality_suites,
+    score_figure,
+    ttft_figure,
+)
+from bench_loop.result.records import Aggregates, RunHeader, SuiteResult
+from bench_loop.scoring import constants
+from bench_loop.scoring.suites import is_censored
+
+
+def run_lede(header: RunHeader) -> tuple[Span, ...]:
+    """The run in a sentence or two, generated from its figures."""
+    scores = header.aggregates
+    suites = [suite for suite in quality_suites(header) if suite.score is not None]
+    if not suites and header.speed is None:
+        return (Span("Nothing was measured in this run."),)
+    spans: list[Span] = []
+    overall = score_figure(scores.overall_score, scores.overall_score_interval)
+    reason = not_ranked_reason(header)
+    if overall and not reason:
+        spans += [Span("Overall "), *figure_spans(overall), Span(". ")]
+    if suites:
+        spans += _best_and_worst(suites, scores)
+    generation = generation_figure(header.speed)
+    if generation:
+        spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
+        ttft = ttft_figure(header.speed)
+        spans += [Span(f" after {ttft.value} s to the first token.") if ttft else Span(".")]
+    return tuple(spans)
+
+
+def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
+    in_order = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
+    best, worst = in_order[0], in_order[-1]
+    quality = score_figure(scores.quality_score, scores.quality_score_interval)
+    if not best.score:
+        tasks = sum(suite.task_count for suite in suites)
+        return [Span("It passed "), Span("none", "strong"), Span(f" of {tasks} tasks. ")]
+    if best.score == worst.score and len(suites) > 1 and quality:
+        return [Span("Quality "), *figure_spans(quality), Span(" in every suite. ")]
+    if best is worst:
+        return [Span(f"{one_line(best.suite)} "), *_suite_spans(best), Span(". ")]
+    spans = [Span(f"Highest in {one_line(best.suite)}, "), *_suite_spans(best)]
+    return [
+        *spans,
+        Span(f"; lowest in {one_line(worst.suite)}, "),
+        *_suite_spans(worst),
+        Span(". "),
+    ]
+
+
+def _suite_spans(suite: SuiteResult) -> list[Span]:
+    figure = score_figure(suite.score, suite.score_interval)
+    assert figure is not None
+    return figure_spans(figure)
+
+
+def figure_spans(figure: Figure) -> list[Span]:
+    spans = [Span(figure.value, "strong")]
+    if figure.interval:
+        spans += [Span(" "), Span(f"({figure.interval})", "interval")]
+    return spans
+
+
+def notices(header: RunHeader) -> tuple[Notice, ...]:
+    """What limits this run, worst first."""
+    found: list[Notice] = []
+    if header.status != "complete":
+        reason = header.status_reason or "what was finished is shown."
+        found.append(Notice("limit", f"{header.status.capitalize()}: {one_line(reason, 400)}"))
+    if header.profile == "smoke":
+        found.append(
+            Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
+        )
+    if not header.machine.is_local:
+        found.append(
+            Notice("information", "The server is not on this machine: its hardware is not known.")
+        )
+    censored = [one_line(suite.suite) for suite in quality_suites(header) if is_censored(suite)]
+    if censored:
+        names = ", ".join(censored)
+        found.append(
+            Notice("limit", f"Censored: 2 % or more of the answers were cut off in {names}.")
+        )
+    return tuple(found)
+
+
+def formula(scores: Aggregates) -> str | None:
+    """The overall score with its numbers put in; None where one of them is missing."""
+    parts = (scores.quality_score, scores.speed_score, scores.reliability_score)
+    if scores.overall_score is None or None in parts:
+        return None
+    quality, speed, reliability = (figures.number(part or 0.0, 1) for part in parts)
+    share = min(1.0, (scores.quality_score or 0.0) / constants.FULL_CREDIT_QUALITY)
+    before, after = (f"{figures.number(share, 2)} × (", ")") if share < 1 else ("", "")
+    return (
+        f"{constants.QUALITY_WEIGHT:.2f} × {quality} quality + {before}"
+        f"{constants.SPEED_WEIGHT:.2f} × {speed} speed + "
+        f"{constants.RELIABILITY_WEIGHT:.2f} × {reliability} reliability{after}"
+        f" = {figures.number(scores.overall_score, 1)} overall"
+    )

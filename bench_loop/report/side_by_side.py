@@ -1,0 +1,305 @@
+"""Runs side by side as text: what differs between them, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bench_loop.contracts.verifier import Outcome
+from bench_loop.report import figures, views
+from bench_loop.report.figures import Figure
+from bench_loop.report.printable import one_line
+from bench_loop.report.records import Span, StackName
+from bench_loop.result.records import RunHeader, RunResult
+from bench_loop.scoring.paired import Difference, RunComparison, Verdict, compare_runs
+
+LETTERS = "ABCDEF"
+MOST_TASKS = 60
+"""Differing tasks that are listed; the rest is counted."""
+_FOREST_WIDTH = 320
+
+WORD_KINDS: dict[Verdict, str] = {
+    "better": "better",
+    "worse": "worse",
+    "no worse": "close",
+    "equal": "close",
+    "too close to call": "close",
+    "floor or ceiling": "close",
+    "not comparable": "not-comparable",
+}
+"""The shape and colour that go with a verdict's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A verdict: its fixed word and the shape that goes with it."""
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One run in the comparison. The first is the baseline and has no verdict."""
+
+    letter: str
+    number: int
+    stack: StackName
+    href: str
+    remove: str
+    word: Word | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A paired difference against A, drawn and in words."""
+
+    name: str
+    letter: str
+    number: int
+    whisker: str
+    dot: str
+    is_sure: bool
+    figure: Figure
+    word: Word
+    tasks: str
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideRow:
+    """One quantity, a figure for each run."""
+
+    label: str
+    unit: str
+    cells: tuple[Figure | None, ...]
+    absence: str = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """A setting that is not the same everywhere; `odd` marks what differs from A."""
+
+    name: str
+    values: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task that did not come out the same, with the outcomes of its trials in each run."""
+
+    task: str
+    outcomes: tuple[tuple[Outcome, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that the compare page prints."""
+
+    lede: tuple[Span, ...]
+    heads: tuple[Head, ...]
+    forest: tuple[ForestRow, ...]
+    forest_ticks: tuple[tuple[str, str], ...]
+    sides: tuple[SideRow, ...]
+    settings: tuple[SettingRow, ...]
+    tasks: tuple[TaskRow, ...]
+    tasks_basis: str
+
+
+def side_by_side(runs: Sequence[tuple[str, RunResult]]) -> Comparison:
+    """Compare 2 to 6 runs, each with its address, against the first."""
+    results = [result for _, result in runs]
+    found = [compare_runs(results[0], other, may_harness_differ=True) for other in results[1:]]
+    limit = _limit(found)
+    differing = _differing_tasks(results)
+    return Comparison(
+        lede=_lede(results, found),
+        heads=_heads(runs, found),
+        forest=_forest(found, limit),
+        forest_ticks=tuple(
+            (f"{_x(value, limit):.1f}", figures.signed(value, 0))
+            for value in (-limit, -limit / 2, 0, limit / 2, limit)
+        ),
+        sides=_sides(results),
+        settings=_settings(results),
+        tasks=tuple(differing[:MOST_TASKS]),
+        tasks_basis=f"{min(len(differing), MOST_TASKS)} of {len(differing)} that differ",
+    )
+
+
+def _lede(results: Sequence[RunResult], found: Sequence[RunComparison]) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    for letter, result, compared in zip(LETTERS[1:], results[1:], found, strict=False):
+        name = views.stack_name(result.subject, result.machine)
+        label = " ".join(filter(None, (name.model, name.quantization)))
+        spans += [Span(f"{letter}, {label} in {name.harness}, against A: ")]
+        spans.append(Span(compared.verdict, "strong"))
+        if compared.quality:
+            spans += [Span(" "), Span(str(_figure(compared.quality)), "interval")]
+        spans.append(Span(". "))
+    return tuple(spans)
+
+
+def _heads(
+    runs: Sequence[tuple[str, RunResult]], found: Sequence[RunComparison]
+) -> tuple[Head, ...]:
+    ids = [href.strip("/").rsplit("/", 1)[-1] for href, _ in runs]
+    heads = []
+    for place, (href, result) in enumerate(runs):
+        compared = found[place - 1] if place else None
+        others = ",".join(one for index, one in enumerate(ids) if index != place)
+        heads.append(
+            Head(
+                letter=LETTERS[place],
+                number=place + 1,
+                stack=views.stack_name(result.subject, result.machine),
+                href=href,
+                remove=f"?runs={others}",
+                word=_word(compared.verdict) if compared else None,
+                note=_note(compared),
+            )
+        )
+    return tuple(heads)
+
+
+def _note(compared: RunComparison | None) -> str:
+    if compared is None:
+        return "baseline: differences are measured against A, on the same tasks"
+    if compared.quality is None:
+        return " ".join(one_line(reason, 400) for reason in compared.reasons[:3])
+    parts = [f"quality {_figure(compared.quality)}", compared.quality.advice]
+    if compared.mcnemar_p is not None:
+        parts.append(f"McNemar p = {figures.significant(compared.mcnemar_p, 2)}")
+    return ", ".join(filter(None, parts))
+
+
+def _word(verdict: Verdict) -> Word:
+    return Word(verdict, WORD_KINDS[verdict])
+
+
+def _figure(difference: Difference) -> Figure:
+    return figures.difference(difference.difference, (difference.low, difference.high))
+
+
+def _limit(found: Sequence[RunComparison]) -> float:
+    """Half the axis of the forest: the furthest end, up to the next ten points."""
+    ends = [
+        max(abs(one.low), abs(one.high))
+        for compared in found
+        for one in (compared.quality, *compared.suites)
+        if one is not None
+    ]
+    return max(10.0, 10.0 * math.ceil(max(ends, default=10.0) / 10))
+
+
+def _x(value: float, limit: float) -> float:
+    return _FOREST_WIDTH * (value + limit) / (2 * limit)
+
+
+def _forest(found: Sequence[RunComparison], limit: float) -> tuple[ForestRow, ...]:
+    names = dict.fromkeys(one.name for compared in found for one in compared.suites)
+    rows: list[ForestRow] = []
+    for name in ("quality", *names):
+        first = len(rows)
+        for place, compared in enumerate(found, start=2):
+            rows += [
+                _forest_row(one, place, limit, is_first=len(rows) == first)
+                for one in (compared.quality, *compared.suites)
+                if one is not None and one.name == name
+            ]
+    return tuple(rows)
+
+
+def _forest_row(one: Difference, number: int, limit: float, *, is_first: bool) -> ForestRow:
+    low, high = f"{_x(one.low, limit):.1f}", f"{_x(one.high, limit):.1f}"
+    return ForestRow(
+        name="quality, all suites" if one.name == "quality" else one_line(one.name),
+        letter=LETTERS[number - 1],
+        number=number,
+        whisker=f"M{low} 12H{high}M{low} 8v8M{high} 8v8",
+        dot=f"{_x(one.difference, limit) - 4:.1f}",
+        is_sure=one.low > 0 or one.high < 0,
+        figure=_figure(one),
+        word=_word(one.verdict),
+        tasks=f"{one.discordant_count} of {one.task_count}",
+        is_first=is_first,
+    )
+
+
+def _sides(results: Sequence[RunResult]) -> tuple[SideRow, ...]:
+    ranked = tuple(
+        None if views.not_ranked_reason(result) else _score(result, "overall") for result in results
+    )
+    scores = [
+        SideRow(name.capitalize(), "0 to 100", tuple(_score(result, name) for result in results))
+        for name in ("quality", "speed", "reliability", "value")
+    ]
+    return (
+        SideRow("Overall", "0 to 100", ranked, absence="not ranked"),
+        *scores,
+        SideRow("Generation", "tok/s", tuple(views.generation_figure(r.speed) for r in results)),
+        SideRow("TTFT", "s", tuple(views.ttft_figure(r.speed) for r in results)),
+        SideRow(
+            "Right answers",
+            "per minute",
+            tuple(_plain(result.aggregates.answers_per_minute) for result in results),
+        ),
+    )
+
+
+def _score(result: RunResult, name: str) -> Figure | None:
+    scores = result.aggregates
+    return views.score_figure(
+        getattr(scores, f"{name}_score"), getattr(scores, f"{name}_score_interval")
+    )
+
+
+def _plain(value: float | None) -> Figure | None:
+    return None if value is None else figures.rate(value, None)
+
+
+_SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
+    ("profile", lambda run: run.profile),
+    ("engine", lambda run: run.subject.provider_version or run.subject.provider),
+    ("harness", lambda run: f"{run.subject.harness} {run.subject.harness_version}"),
+    ("device class", lambda run: run.machine.device_class),
+    ("backend", lambda run: run.machine.backend),
+    ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),
+    ("thinking", lambda run: {True: "on", False: "off", None: "none"}[run.subject.thinking]),
+    ("trials", lambda run: run.settings.trials),
+    ("temperature", lambda run: run.settings.sampling.temperature),
+    ("KV cache", lambda run: run.subject.kv_cache_type),
+    ("flash attention", lambda run: run.settings.flash_attention),
+    ("parallel slots", lambda run: run.settings.parallel_slots),
+    ("threads", lambda run: run.settings.threads),
+    ("speed plan", lambda run: run.speed.plan if run.speed else "not run"),
+    ("scoring", lambda run: run.scoring_version),
+    ("bench-loop", lambda run: run.benchmark_version),
+)
+
+
+def _settings(results: Sequence[RunResult]) -> tuple[SettingRow, ...]:
+    rows = []
+    for name, read in _SETTINGS:
+        values = [read(result) for result in results]
+        if any(value != values[0] for value in values):
+            texts = ["unknown" if value is None else one_line(str(value)) for value in values]
+            rows.append(SettingRow(name, tuple((text, text != texts[0]) for text in texts)))
+    return tuple(rows)
+
+
+def _differing_tasks(results: Sequence[RunResult]) -> list[TaskRow]:
+    runs = [_outcomes(result) for result in results]
+    common = [task for task in runs[0] if all(task in run for run in runs[1:])]
+    rows = [TaskRow(one_line(task), tuple(tuple(run[task]) for run in runs)) for task in common]
+    return [row for row in rows if any(one != row.outcomes[0] for one in row.outcomes[1:])]
+
+
+def _outcomes(result: RunResult) -> dict[str, list[Outcome]]:
+    tasks: dict[str, list[Outcome]] = {}
+    for trial in result.trials:
+        if trial.outcome and not trial.is_warmup:
+            tasks.setdefault(trial.task_id, []).append(trial.outcome)
+    return tasks

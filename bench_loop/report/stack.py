@@ -1,0 +1,118 @@
+"""Names of stacks, their headline figures, and whether a run may be ranked."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.report import figures
+from bench_loop.report.figures import Figure
+from bench_loop.report.printable import one_line
+from bench_loop.report.records import (
+    HARNESS_SHAPES,
+    LEVELS,
+    OTHER_HARNESS,
+    TOMBSTONES,
+    StackName,
+    Trust,
+)
+from bench_loop.result.records import (
+    Interval,
+    Machine,
+    RunHeader,
+    Speed,
+    Spread,
+    Subject,
+    SuiteResult,
+)
+from bench_loop.scoring import constants
+from bench_loop.scoring.speed import half_width
+
+
+def harness_shape(harness: str) -> str:
+    """Name of the harness's mark in the sprite and of its series colour."""
+    return HARNESS_SHAPES.get(harness, OTHER_HARNESS)
+
+
+def trust(word: str, *, is_signed: bool = False) -> Trust:
+    """Rungs for a level; flagged, rejected and withdrawn are tombstones; else a bare word."""
+    rungs = LEVELS.index(word) + 1 if word in LEVELS else 0
+    return Trust(word, rungs, is_tombstone=word in TOMBSTONES, is_signed=is_signed)
+
+
+def stack_name(subject: Subject, machine: Machine) -> StackName:
+    """Model, quantization, harness and device as a stack is named."""
+    return StackName(
+        model=one_line(subject.model_id),
+        quantization=one_line(subject.quantization) if subject.quantization else None,
+        harness=one_line(subject.harness),
+        harness_version=one_line(subject.harness_version),
+        harness_shape=harness_shape(subject.harness),
+        device=device(machine),
+    )
+
+
+def device(machine: Machine) -> str:
+    """The machine in a few words: `RTX 4090 24 GB`, `2 × RTX 3090 24 GB`, `CPU only, Ryzen 7`."""
+    if machine.gpus:
+        kinds = Counter(
+            f"{one_line(gpu.model)} {figures.memory(gpu.memory_gb)} GB"
+            if gpu.memory_gb
+            else one_line(gpu.model)
+            for gpu in machine.gpus
+        )
+        return " + ".join(f"{n} × {kind}" if n > 1 else kind for kind, n in kinds.items())
+    if machine.declared and machine.declared.gpu:
+        return f"{one_line(machine.declared.gpu)} (declared)"
+    if not machine.is_local:
+        return "a remote server"
+    return f"CPU only, {one_line(machine.cpu_model)}" if machine.cpu_model else "CPU only"
+
+
+def title(subject: Subject, machine: Machine) -> str:
+    """The run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
+    model = " ".join(filter(None, (subject.model_id, subject.quantization)))
+    return f"{one_line(model)} in {one_line(subject.harness)}, {device(machine)}"
+
+
+def not_ranked_reason(header: RunHeader) -> str:
+    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
+    rules = PROFILES.get(header.profile)
+    context, speed = header.subject.context, header.speed
+    half_width = speed.generation_half_width if speed else None
+    if header.status != "complete":
+        return f"The run is {header.status}."
+    if rules is None or not rules.is_ranked:
+        return f"Runs of the profile {header.profile} are never ranked."
+    if header.aggregates.overall_score is None:
+        return "There is no overall score: a part of the profile was not measured."
+    if context is None or context.loaded is None:
+        return "The loaded context window was not read back from the server."
+    if half_width is not None and half_width > constants.PUBLISHABLE_HALF_WIDTH:
+        return "The speed varied too much to be ranked."
+    return ""
+
+
+def score_figure(value: float | None, interval: Interval | None) -> Figure | None:
+    """A score with its interval, or None."""
+    return None if value is None else figures.score(value, interval)
+
+
+def generation_figure(speed: Speed | None) -> Figure | None:
+    """Headline generation speed in tokens a second."""
+    return spread_figure(speed.generation_tps) if speed and speed.generation_tps else None
+
+
+def ttft_figure(speed: Speed | None) -> Figure | None:
+    """Headline time to the first token in seconds."""
+    return spread_figure(speed.ttft_s) if speed and speed.ttft_s else None
+
+
+def spread_figure(spread: Spread) -> Figure:
+    """The median of a spread with the half-width of the 95 % interval of its mean."""
+    share = half_width(spread)
+    return figures.rate(spread.median, None if share is None else share * spread.mean)
+
+
+def quality_suites(header: RunHeader) -> list[SuiteResult]:
+    return [suite for suite in header.suites if suite.dimension == "quality"]

@@ -1,0 +1,221 @@
+"""The methodology page, made of the scoring code's own docstrings and constants.
+
+`python -m bench_loop.scoring.methodology > docs/methodology.md` writes it anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bench_loop.contracts.chat import Sampling
+from bench_loop.result import compare
+from bench_loop.scoring import aggregates, bands, constants, intervals, paired, rates, speed, suites
+
+_NAME = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+_PERCENT = ("_SHARE", "_HALF_WIDTH", "_GAP", "_AGREEMENT", "CONFIDENCE")
+"""Endings of the names of constants that are shown in percent."""
+
+_INTRODUCTION = (
+    "Every published number can be recomputed from the raw records of a run, carries its "
+    "uncertainty, and stands beside its ingredients. A site recomputes every score of an upload "
+    "and never believes the ones in the file.",
+    f"This page is made from the scoring code itself, version {constants.SCORING_VERSION}. The "
+    "version is stored with every score; scores of two versions are never ranked together. "
+    "Null means that something cannot be told, and is never the same as zero.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the heads of its columns, and rows of as many cells."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One rule; `text` is in paragraphs and lists of plain Markdown."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the page."""
+
+    title: str
+    introduction: str
+    entries: tuple[Entry, ...] = ()
+    table: Table | None = None
+
+
+_SCORES: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Suite score", suites.suite_score),
+    ("Diagnostic score", suites.diagnostic_score),
+    ("Score of finished", suites.score_of_finished),
+    ("pass^3", suites.pass_cubed),
+    ("Quality", aggregates.quality_score),
+    ("Speed", aggregates.speed_score),
+    ("Reliability", aggregates.reliability_score),
+    ("Overall", aggregates.overall_score),
+    ("Value", aggregates.value_score),
+    ("Answers per minute", aggregates.answers_per_minute),
+)
+_SPEED: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Headline figures", speed.measure_speed),
+    ("Time to the first token", rates.ttft_s),
+    ("Time to the first token of the answer", rates.ttfa_s),
+    ("Generation speed of a trial", rates.generation_rate),
+    ("On the engine's clock", rates.engine_rate),
+    ("On the client's clock", rates.client_rate),
+    ("Prompt speed of a trial", rates.prompt_rate),
+    ("Cold and warm prompts", rates.is_cold),
+    ("Spread and half-width", speed.half_width),
+)
+_INTERVALS: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Suite", suites.suite_interval),
+    ("Wilson's interval", intervals.wilson),
+    ("Quality", aggregates.quality_interval),
+    ("Variance of a suite", intervals.stratum_variance),
+    ("Adding variances", intervals.combined),
+    ("Speed", aggregates.speed_interval),
+    ("Reliability", aggregates.reliability_interval),
+    ("Overall and value", aggregates.linear_variance),
+)
+_COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Difference of two runs", paired.paired_difference),
+    ("p-value", paired.sign_flip_p),
+    ("Verdict", paired.verdict),
+    ("How many more tasks", paired.more_tasks),
+    ("McNemar's test", paired.mcnemar_p),
+    ("Rank bands", bands.rank_bands),
+    ("Two rows of a board", bands.unpaired_p),
+    ("Holm's adjustment", bands.holm),
+)
+
+
+def methodology_sections() -> tuple[Section, ...]:
+    """The page in parts, for whoever lays it out otherwise."""
+    return (
+        Section(
+            "Outcomes of a trial",
+            "A trial is one task run once. Warm-up trials are kept and never scored. Every trial "
+            "that is not a pass has a reason.",
+            table=_outcome_table(),
+        ),
+        Section("Scores", "From 0 to 100.", _entries(_SCORES)),
+        Section(
+            "Speed figures",
+            "Measured on the client's monotonic clock from the moment a request was sent, with the "
+            "engine's own timings beside it. Every figure keeps its peak, mean, median, standard "
+            "deviation, number of trials and basis.",
+            _entries(_SPEED),
+        ),
+        Section(
+            "Findings on speed",
+            "What limits the trust in a speed figure is named in the result.",
+            table=_finding_table(),
+        ),
+        Section(
+            "Intervals",
+            f"All intervals have a coverage of {_shown('CONFIDENCE')}.",
+            _entries(_INTERVALS),
+        ),
+        Section("Comparisons and ranks", _comparability(), _entries(_COMPARISONS)),
+        Section(
+            "Constants",
+            "A change of any of them is a new scoring version.",
+            table=_constant_table(),
+        ),
+    )
+
+
+def methodology_markdown() -> str:
+    """The whole page as Markdown, with a closing line break."""
+    blocks = ["# How BenchLoop scores", *_INTRODUCTION]
+    for section in methodology_sections():
+        blocks += [f"## {section.title}", section.introduction]
+        for entry in section.entries:
+            blocks += [f"### {entry.title}", entry.text]
+        if section.table is not None:
+            blocks.append(_markdown_table(section.table))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _entries(rules: tuple[tuple[str, Callable[..., object]], ...]) -> tuple[Entry, ...]:
+    return tuple(Entry(title, _page_text(inspect.getdoc(rule) or "")) for title, rule in rules)
+
+
+def _page_text(docstring: str) -> str:
+    """The docstring with values for names, and every paragraph and list item on one line."""
+    flowing = re.sub(r"(?<!\n)\n(?!\n|- )", " ", docstring)
+    return _with_values(flowing)
+
+
+def _with_values(text: str) -> str:
+    """`text` with the names of constants replaced by their values."""
+    known = vars(constants)
+    return _NAME.sub(lambda name: _shown(name[0]) if name[0] in known else name[0], text)
+
+
+def _shown(name: str) -> str:
+    """The value of a constant as it is read: `1,024`, `0.55`, `2 %`."""
+    value = getattr(constants, name)
+    if name.endswith(_PERCENT):
+        return f"{100 * value:g} %"
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value))
+    return value if isinstance(value, str) else f"{value:,g}".removesuffix(".0")
+
+
+def _comparability() -> str:
+    equal = [name for name, _ in compare.CORE_SETTINGS + compare.HARNESS_SETTINGS]
+    sampling = [field.replace("_", " ") for field in Sampling.model_fields]
+    speed_only = [name for name, _ in compare.SPEED_SETTINGS]
+    return (
+        "Two runs are comparable when these are equal in both: versions and pack hashes of the "
+        f"suites, {', '.join(equal + sampling)}, the class of the loaded context window and, for "
+        "one model, its chat template. Their speed is comparable when these are equal too: "
+        f"{', '.join(speed_only)}. Whatever differs is told in a sentence."
+    )
+
+
+def _outcome_table() -> Table:
+    rows = (
+        (f"`{name}`", "yes" if rule.is_scored else "no", rule.meaning)
+        for name, rule in constants.OUTCOMES.items()
+    )
+    return Table(("Outcome", "Scored", "Meaning"), tuple(rows))
+
+
+def _finding_table() -> Table:
+    rows = ((f"`{code}`", meaning) for code, meaning in constants.FINDINGS.items())
+    return Table(("Code", "Meaning"), tuple(rows))
+
+
+def _constant_table() -> Table:
+    """Name, value and docstring of each single value in `constants.py`."""
+    lines = ast.parse(inspect.getsource(constants)).body
+    rows = []
+    for line, following in pairwise(lines):
+        if not isinstance(line, ast.Assign) or not isinstance(following, ast.Expr):
+            continue
+        name, text = ast.unparse(line.targets[0]), ast.literal_eval(following.value)
+        rows.append((f"`{name}`", _shown(name), str(text)))
+    return Table(("Constant", "Value", "Meaning"), tuple(rows))
+
+
+def _markdown_table(table: Table) -> str:
+    rule = tuple("---" for _ in table.heads)
+    return "\n".join("| " + " | ".join(row) + " |" for row in (table.heads, rule, *table.rows))
+
+
+if __name__ == "__main__":
+    print(methodology_markdown(), end="")

@@ -1,0 +1,23 @@
+"use strict";
+/* Comforts only: every page can be read and used without this file. */
+
+/* Copying. The buttons are hidden until they can work. */
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+  }
+}
+
+/* Filters act at once; without this the Apply button does. On narrow screens they start closed. */
+const rail = document.querySelector(".rail");
+if (rail) {
+  if (matchMedia("(max-width: 1340px)").matches) rail.open = false;
+  rail.querySelector("form").addEventListener("change", (event) => {
+    if (event.target.type === "checkbox") event.currentTarget.requestSubmit();
+  });
+}

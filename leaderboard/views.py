@@ -1,0 +1,209 @@
+"""The pages: each asks one question of the entries and prints the answer."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from bench_loop.engine.profiles import PROFILES
+from bench_loop.report import figures
+from bench_loop.report import views as report
+from bench_loop.report.board import COLUMNS, board
+from bench_loop.report.side_by_side import LETTERS, side_by_side
+from bench_loop.scoring.constants import SCORING_VERSION
+from leaderboard import board as rows
+from leaderboard.filters import EntryFilter, unknown_filters
+from leaderboard.models import LEVELS, Entry
+from leaderboard.prose import methodology_page
+
+THEMES = ("dark", "light", "system")
+THEME_SECONDS = 365 * 24 * 3600
+TRENDING_DAYS = 14
+
+
+@require_safe
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    """Which model works on your machine?"""
+    wrong = unknown_filters(request.GET)
+    chosen = EntryFilter(request.GET, queryset=rows.board_entries(Entry.objects.shown()))
+    if wrong or not chosen.is_valid():  # type: ignore[no-untyped-call]
+        names = wrong or sorted(chosen.errors)
+        return render(request, "leaderboard/bad_filter.html", {"names": names}, status=400)
+    page = Paginator(chosen.qs, rows.ROWS).get_page(request.GET.get("page"))
+    keep_order = bool(request.GET.get("ordering"))
+    context = {
+        "board": board([rows.standing(entry) for entry in page], keep_order=keep_order),
+        "columns": rows.columns(request.GET),
+        "facets": rows.facets(request.GET),
+        "filters": _active(request),
+        "page": page,
+        "previous": _page_address(request, page.number - 1) if page.has_previous() else None,
+        "next": _page_address(request, page.number + 1) if page.has_next() else None,
+        "ordering": request.GET.get("ordering", ""),
+        "searched": request.GET.get("q", ""),
+        "shown": rows.shown(),
+        "scoring_version": SCORING_VERSION,
+    }
+    return render(request, "leaderboard/leaderboard.html", context)
+
+
+def _active(request: HttpRequest) -> list[str]:
+    """The filters in force, as text."""
+    skipped = ("ordering", "page")
+    return [
+        report.one_line(value)
+        for name, values in request.GET.lists()
+        if name not in skipped
+        for value in values
+        if value
+    ]
+
+
+def _page_address(request: HttpRequest, number: int) -> str:
+    parameters = request.GET.copy()
+    parameters["page"] = str(number)
+    return f"?{parameters.urlencode()}"
+
+
+@require_safe
+def run(request: HttpRequest, public_id: str) -> HttpResponse:
+    """One run with every suite and trial. Runs that were never published are not there."""
+    entry = Entry.objects.select_related("run").filter(run__public_id=public_id).first()
+    if entry is None:
+        raise Http404
+    context = {
+        "run": report.run_view(entry.run.result()),
+        "entry": entry,
+        "trust": rows.trust(entry),
+        "levels": _evidence(entry),
+        "not_ranked": rows.not_ranked(entry),
+        "withdrawn_reason": report.one_line(entry.withdrawn_reason, 400),
+        "file": f"/api/v1/runs/{public_id}/result.json",
+    }
+    return render(request, "leaderboard/run.html", context)
+
+
+EVIDENCE = {
+    "reported": "The file follows the schema and every trial is stored.",
+    "consistent": "Every score was computed again from the trials and came out the same.",
+    "reproduced": "Another owner measured the same configuration within the tolerances.",
+    "verified": "A moderator looked at it and decided.",
+}
+
+
+def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:
+    """The rungs of trust: name, what stands behind it, and whether this run has reached it."""
+    reached = 0 if entry.is_local else [level for level, _ in LEVELS].index(entry.level) + 1
+    return [
+        (level.capitalize(), EVIDENCE[level], place < reached)
+        for place, (level, _) in enumerate(LEVELS)
+    ]
+
+
+@require_safe
+def compare(request: HttpRequest) -> HttpResponse:
+    """Two to six runs, paired by task against the first."""
+    named = ",".join(request.GET.getlist("runs")).split(",")
+    wanted = list(dict.fromkeys(filter(None, named)))
+    found = rows.entries_in_order(wanted[: len(LETTERS)])
+    context = {
+        "wanted": len(wanted),
+        "missing": len(wanted) - len(found),
+        "choices": [],
+        "comparison": None,
+    }
+    if len(found) >= 2:
+        runs = [(entry.get_absolute_url(), entry.run.result()) for entry in found]
+        context["comparison"] = side_by_side(runs)
+    else:
+        entries = rows.board_entries(Entry.objects.shown())[:50]
+        chosen = {entry.run.public_id for entry in found}
+        context["choices"] = [
+            (entry.run.public_id, rows.standing(entry), entry.run.public_id in chosen)
+            for entry in entries
+        ]
+    return render(request, "leaderboard/compare.html", context)
+
+
+@require_safe
+def trending(request: HttpRequest) -> HttpResponse:
+    """What was measured lately."""
+    entries = rows.trending_entries(TRENDING_DAYS)[: rows.ROWS]
+    recent = [(figures.moment(one.published_at), rows.standing(one)) for one in entries]
+    context = {"days": TRENDING_DAYS, "recent": recent}
+    return render(request, "leaderboard/trending.html", context)
+
+
+@require_safe
+def my_gpu(request: HttpRequest) -> HttpResponse:
+    """What runs well on one device; where nobody measured it, that."""
+    devices = rows.devices()
+    chosen = next((one for one in devices if _device_key(*one[:2]) == request.GET.get("gpu")), None)
+    context: dict[str, object] = {
+        "devices": [
+            (_device_key(model, memory), rows.device(model, memory, None), count)
+            for model, memory, count in devices
+        ],
+        "asked": report.one_line(request.GET.get("gpu", "")),
+        "chosen": None,
+    }
+    if chosen:
+        model, memory, _ = chosen
+        entries = rows.device_entries(model, memory)[: rows.ROWS]
+        context["chosen"] = rows.device(model, memory, None)
+        context["chosen_key"] = _device_key(model, memory)
+        context["board"] = board([rows.standing(entry) for entry in entries])
+        context["columns"] = COLUMNS
+    return render(request, "leaderboard/my_gpu.html", context)
+
+
+def _device_key(model: str, memory_gb: float | None) -> str:
+    return f"{model}|{memory_gb:g}" if memory_gb is not None else model
+
+
+@require_safe
+def submit(request: HttpRequest) -> HttpResponse:
+    """How a run comes onto this board."""
+    context = {
+        "is_local": settings.BENCHLOOP_ROLE == "local",
+        "address": request.build_absolute_uri("/").rstrip("/"),
+        "levels": [(level.capitalize(), EVIDENCE[level]) for level, _ in LEVELS],
+    }
+    return render(request, "leaderboard/submit.html", context)
+
+
+@require_safe
+def methodology(request: HttpRequest) -> HttpResponse:
+    """How everything is measured and scored, generated from the scoring code."""
+    context = {
+        "blocks": methodology_page(),
+        "profiles": PROFILES.values(),
+        "scoring_version": SCORING_VERSION,
+    }
+    return render(request, "leaderboard/methodology.html", context)
+
+
+@csrf_exempt  # Sets a cosmetic cookie only; a token would put a cookie on every page.
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Remember the reader's colours, and go back to where they were."""
+    chosen = request.POST.get("theme", "")
+    target = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts=None):
+        target = "/"
+    response = HttpResponseRedirect(target)
+    if chosen in THEMES:
+        response.set_cookie(
+            "theme",
+            chosen,
+            max_age=THEME_SECONDS,
+            samesite="Lax",
+            httponly=True,
+            secure=request.is_secure(),
+        )
+    return response

@@ -1,0 +1,111 @@
+"""`compare` and `suites` from the command line, on real files and the packs that ship."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench_loop.cli import main
+from bench_loop.result.store import to_bytes
+from tests.console.make_run import make_run
+
+
+def run(*arguments: str) -> int | str | None:
+    """The exit code of the command line."""
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    return ended.value.code
+
+
+@pytest.fixture
+def result_file(tmp_path: Path) -> Path:
+    file = tmp_path / "a.json"
+    file.write_bytes(to_bytes(make_run()))
+    return file
+
+
+def test_two_files_are_compared(result_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", str(result_file), str(result_file)) == 0
+    assert "B and A are the same run." in capsys.readouterr().out
+
+
+def test_compare_prints_json_and_only_that(
+    result_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", "--json", str(result_file), str(result_file)) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["is_same_run"] is True
+
+
+def test_one_file_is_not_a_comparison(
+    result_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", str(result_file)) == 2
+    assert "1 result file is given; compare takes 2 to 26." in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_result_is_named_with_its_field(
+    result_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.json"
+    document = json.loads(result_file.read_bytes())
+    document["total_runtime_s"] = "long"
+    broken.write_text(json.dumps(document), encoding="utf-8")
+    assert run("compare", str(result_file), str(broken)) == 4
+    assert "broken.json: total_runtime_s: " in capsys.readouterr().err
+
+
+def test_a_missing_file_is_an_error_with_its_name(
+    result_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", str(result_file), "missing.json") == 4
+    assert "Error: missing.json: No such file or directory" in capsys.readouterr().err
+
+
+def test_all_suites_and_profiles_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites") == 0
+    shown = capsys.readouterr().out
+    for name in ("reasonmath", "loop_schema", "instructfollow", "smoke", "quick", "core", "full"):
+        assert name in shown
+    assert "Does everything work? Never ranked." in shown
+
+
+def test_a_suite_is_listed_with_its_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites", "reasonmath") == 0
+    shown = capsys.readouterr().out
+    assert "rain-tank-overflow" in shown
+    assert "capacity_limit" in shown
+
+
+def test_an_unknown_suite_names_the_similar_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites", "reasonmaths") == 2
+    assert "Did you mean reasonmath?" in capsys.readouterr().err
+
+
+def test_suites_as_json_hold_tasks_by_profile_and_their_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("suites", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    suites = {suite["name"]: suite for suite in found["suites"]}
+    core = next(profile for profile in found["profiles"] if profile["name"] == "core")
+    assert core["task_count"] == sum(len(suites[name]["tasks"]) for name in core["suites"])
+    assert "reasonmath.rain-tank-overflow" in suites["reasonmath"]["profiles"]["core"]
+
+
+def test_one_suite_as_json_is_that_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites", "reasonmath", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["name"] == "reasonmath"
+    assert found["pack_hash"].startswith("sha256:")
+
+
+def test_suites_fit_a_narrow_terminal_without_cutting_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "56")
+    assert run("suites") == 0
+    shown = capsys.readouterr().out
+    assert "instructfollow" in shown
+    assert max(map(len, shown.splitlines())) <= 56

@@ -1,0 +1,175 @@
+"""A run as text: nothing is lost, nothing unknown becomes a zero."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench_loop.report.views import not_ranked_reason, run_view
+from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult
+from tests.look import samples
+
+
+def text_of(spans: tuple[object, ...]) -> str:
+    return "".join(span.text for span in spans)  # type: ignore[attr-defined]
+
+
+def stat(result: RunResult, label: str) -> object:
+    return next(one for one in run_view(result).stats if one.label == label)
+
+
+def test_every_judged_trial_is_shown_once() -> None:
+    view = run_view(samples.result())
+    shown = [trial for suite in view.trials for trial in (*suite.failed, *suite.passed)]
+    assert len(shown) == 18
+    assert len({trial.anchor for trial in shown}) == 18
+
+
+def test_trials_that_did_not_pass_come_first_with_reason_and_sentence() -> None:
+    suite = run_view(samples.result(["pass", "fail"])).trials[0]
+    assert [trial.reason for trial in suite.failed] == ["wrong_value"]
+    assert suite.failed[0].message == "The answer is 41, expected 42."
+    assert suite.summary == "1 of 2 passed"
+
+
+def test_a_warm_up_is_not_a_trial() -> None:
+    trials = [
+        samples.quality_trial("reasonmath", 1, "fail", trial=0, is_warmup=True),
+        samples.quality_trial("reasonmath", 1),
+    ]
+    view = run_view(samples.result(trials=trials))
+    assert [suite.summary for suite in view.trials] == ["1 of 1 passed"]
+
+
+def test_the_formula_stands_with_its_numbers() -> None:
+    scores = Aggregates(
+        overall_score=74.9, quality_score=72.3, speed_score=56.8, reliability_score=95.0
+    )
+    assert run_view(samples.result(aggregates=scores)).formula == (
+        "0.55 × 72.3 quality + 0.20 × 56.8 speed + 0.25 × 95.0 reliability = 74.9 overall"
+    )
+
+
+def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
+    scores = Aggregates(
+        overall_score=25.0, quality_score=10.0, speed_score=50.0, reliability_score=100.0
+    )
+    formula = run_view(samples.result(aggregates=scores)).formula
+    assert formula is not None
+    assert "+ 0.50 × (0.20 × 50.0 speed + 0.25 × 100.0 reliability)" in formula
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        ({"profile": "smoke"}, "Runs of the profile smoke are never ranked."),
+        ({"status": "incomplete"}, "The run is incomplete."),
+        (
+            {"aggregates": Aggregates()},
+            "There is no overall score: a part of the profile was not measured.",
+        ),
+        (
+            {"about": samples.subject(context=None)},
+            "The loaded context window was not read back from the server.",
+        ),
+    ],
+)
+def test_a_run_without_a_rank_says_why(changes: dict[str, object], reason: str) -> None:
+    assert not_ranked_reason(samples.result(**changes)) == reason  # type: ignore[arg-type]
+
+
+def test_without_a_rank_words_stand_in_place_of_the_overall_score() -> None:
+    overall = stat(samples.result(profile="smoke"), "Overall")
+    assert overall.figure is None  # type: ignore[attr-defined]
+    assert overall.absence == "not ranked"  # type: ignore[attr-defined]
+
+
+def test_a_suite_that_was_not_run_has_no_figure() -> None:
+    result = samples.result(speed=[], aggregates=Aggregates())
+    assert stat(result, "Speed").figure is None  # type: ignore[attr-defined]
+    assert stat(result, "Speed").absence == "not run"  # type: ignore[attr-defined]
+    assert run_view(result).speed is None
+
+
+def test_unknown_numbers_of_a_trial_are_left_out_and_known_zeros_are_kept() -> None:
+    trial = samples.quality_trial("reasonmath", 1, "fail", seed=None)
+    readings = run_view(samples.result(trials=[trial])).trials[0].failed[0].readings
+    names = {reading.name: reading.value for reading in readings}
+    assert "seed" not in names
+    assert names["cached"] == "0"
+    assert names["prompt tokens"] == "1,140"
+
+
+def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
+    trials = [
+        *(samples.quality_trial("reasonmath", task) for task in range(4)),
+        *(samples.quality_trial("loop_schema", task, "fail") for task in range(4)),
+    ]
+    lede = text_of(run_view(samples.result(trials=trials)).lede)
+    assert "Highest in reasonmath, 100 (51–100); lowest in loop_schema, 0 (0–49)." in lede
+    assert "It writes 40.3 tok/s after 0.4" in lede
+
+
+def test_a_run_that_passed_nothing_says_so() -> None:
+    assert "It passed none of 6 tasks." in text_of(run_view(samples.result(["fail", "fail"])).lede)
+
+
+def test_an_empty_run_has_an_honest_lede() -> None:
+    view = run_view(samples.result(trials=[], speed=[], aggregates=Aggregates()))
+    assert text_of(view.lede) == "Nothing was measured in this run."
+
+
+def test_an_empty_output_is_told_apart_from_none() -> None:
+    trials = [
+        samples.quality_trial("reasonmath", 1, "fail", output=""),
+        samples.quality_trial("reasonmath", 2, "harness_error", output=None),
+    ]
+    empty, none = run_view(samples.result(trials=trials)).trials[0].failed
+    assert [passage.text for passage in empty.passages if passage.who == "model"] == ["(empty)"]
+    assert [passage.text for passage in none.passages if passage.who == "model"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "device"),
+    [
+        ({}, "RTX 4090 24 GB"),
+        (
+            {"gpus": tuple(Gpu(model="RTX 3090", memory_gb=24.0) for _ in range(2))},
+            "2 × RTX 3090 24 GB",
+        ),
+        ({"gpus": ()}, "CPU only, AMD Ryzen 9 7950X"),
+        ({"gpus": (), "cpu_model": None}, "CPU only"),
+        ({"gpus": (), "is_local": False}, "a remote server"),
+        (
+            {"gpus": (), "is_local": False, "declared": DeclaredMachine(gpu="H200")},
+            "H200 (declared)",
+        ),
+    ],
+)
+def test_a_device_is_named_as_people_name_it(changes: dict[str, object], device: str) -> None:
+    assert run_view(samples.result(on=samples.machine(**changes))).stack.device == device
+
+
+def test_hostile_names_are_made_printable_everywhere() -> None:
+    about = samples.subject(model_id="evil\u202e\x00name", harness="h\x1b[0m")
+    view = run_view(samples.result(about=about))
+    assert view.stack.model == "evil\\u202e\\x00name"
+    assert view.stack.harness == "h\\x1b[0m"
+    assert "\x00" not in view.title + view.command
+
+
+def test_the_command_is_quoted_for_a_shell() -> None:
+    command = run_view(samples.result(about=samples.subject(model_id="a; rm -rf ~"))).command
+    assert command.startswith("bench-loop run --model 'a; rm -rf ~' ")
+
+
+def test_the_clock_sits_at_harness_and_verifier_when_nothing_stands_between() -> None:
+    path = run_view(samples.result()).path
+    assert [node.kind for node in path if node.is_probe] == ["harness, recording", "verifier"]
+
+
+def test_a_speed_figure_carries_its_half_width_and_n() -> None:
+    speed = run_view(samples.result()).speed
+    assert speed is not None
+    generation = speed.rows[0]
+    assert (str(generation.figure), generation.n) == ("40.3 ±0.4", "3")

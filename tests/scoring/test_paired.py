@@ -1,0 +1,213 @@
+"""Two runs against each other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_loop.contracts.verifier import Outcome
+from bench_loop.result.records import RunResult
+from bench_loop.scoring.paired import (
+    compare_runs,
+    mcnemar_p,
+    more_tasks,
+    paired_difference,
+    sign_flip_p,
+    verdict,
+)
+from tests.scoring.make_runs import run_result
+from tests.scoring.make_trials import suite_trials
+
+
+def run_of(*suites: Sequence[Outcome | Sequence[Outcome]]) -> RunResult:
+    return run_result(
+        [
+            trial
+            for number, outcomes in enumerate(suites)
+            for trial in suite_trials(f"suite{number}", outcomes)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "expected"),
+    [
+        # Fagerland, Lydersen and Laake 2013, airway hyper-responsiveness: 1 and 7 discordant.
+        (1, 7, 0.0703),
+        (7, 1, 0.0703),
+        (0, 5, 0.0625),
+        (0, 6, 0.03125),
+        (2, 10, 0.0386),
+        (4, 4, 1.0),
+        (0, 0, 1.0),
+    ],
+)
+def test_mcnemar_is_exact(only_a: int, only_b: int, expected: float) -> None:
+    assert mcnemar_p(only_a, only_b) == pytest.approx(expected, abs=5e-5)
+
+
+def test_sign_flips_find_the_exact_probability() -> None:
+    # Six differences of one sign: 2 of the 64 sign patterns are as far from 0, 0.03125.
+    assert sign_flip_p({"a": [1.0] * 6 + [0.0] * 20}) == pytest.approx(0.03125, abs=0.006)
+
+
+def test_sign_flips_of_nothing_say_nothing() -> None:
+    assert sign_flip_p({"a": [0.0, 0.0]}) == 1.0
+
+
+def test_sign_flips_are_always_the_same() -> None:
+    differences = {"a": [1.0, -1.0, 1.0, 1.0, 0.0, 1 / 3], "b": [2 / 3, 0.0, 1.0]}
+    assert sign_flip_p(differences) == sign_flip_p(dict(reversed(differences.items())))
+
+
+def test_a_paired_difference_is_the_mean_of_the_suites() -> None:
+    # Suite a: 8 of 10 up; suite b: none of 10.
+    result = paired_difference("quality", {"a": [1.0] * 8 + [0.0] * 2, "b": [0.0] * 10})
+    assert result.difference == pytest.approx(40.0)
+    assert (result.task_count, result.discordant_count) == (20, 8)
+    assert result.verdict == "better"
+
+
+def test_the_interval_of_a_difference_is_students() -> None:
+    # One suite, five up, one down, four equal: d = 0.4, s^2 = (6 - 10 x 0.16) / 9 = 0.488889,
+    # SE = 0.221108, t(0.975, 9) = 2.262157: 40 -+ 50.018 points.
+    result = paired_difference("a", {"a": [1.0] * 5 + [-1.0] + [0.0] * 4})
+    assert result.low == pytest.approx(-10.018, abs=2e-3)
+    assert result.high == pytest.approx(90.018, abs=2e-3)
+
+
+def test_equal_runs_are_not_certain_to_be_equal() -> None:
+    # p = 0.5 / 11, SE = sqrt(p (1 - p) / 11) = 0.0628045, t(0.975, 9) = 2.262157.
+    result = paired_difference("a", {"a": [0.0] * 10})
+    assert (result.low, result.high) == (
+        pytest.approx(-14.207, abs=2e-3),
+        pytest.approx(14.207, abs=2e-3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("d", "low", "high", "p", "discordant", "expected"),
+    [
+        (10.0, 2.0, 18.0, 0.01, 4, "floor or ceiling"),
+        (10.0, 2.0, 18.0, 0.01, 5, "better"),
+        (-10.0, -18.0, -2.0, 0.01, 5, "worse"),
+        (0.5, -2.0, 2.9, 0.6, 5, "equal"),
+        (2.0, -2.9, 6.0, 0.3, 5, "no worse"),
+        (2.0, -3.0, 6.0, 0.3, 5, "too close to call"),
+        (-2.0, -6.0, 2.0, 0.3, 5, "too close to call"),
+        (10.0, 2.0, 18.0, 0.05, 5, "no worse"),
+    ],
+)
+def test_the_verdicts_are_fixed_words(
+    d: float, low: float, high: float, p: float, discordant: int, expected: str
+) -> None:
+    assert verdict(d, low, high, p, discordant) == expected
+
+
+def test_more_tasks_shrink_the_interval_to_the_difference() -> None:
+    # The half-width must halve: four times the tasks.
+    assert more_tasks(5.0, 10.0, 100) == 300
+    assert more_tasks(-5.0, 10.0, 100) == 300
+    assert more_tasks(0.0, 10.0, 100) is None
+
+
+def test_advice_names_about_how_many_tasks_would_settle_it() -> None:
+    result = paired_difference("a", {"a": [1.0] * 7 + [-1.0] * 3 + [0.0] * 40})
+    # d = 8, s^2 = (10 - 50 x 0.0064) / 49 = 0.197551, SE = 6.28572, t(49) = 2.009575:
+    # 12.6316; 50 x (12.6316 / 8)^2 - 50 = 74.65.
+    assert result.verdict == "too close to call"
+    assert result.more_tasks == 75
+    assert result.advice == "about 75 more tasks would settle it"
+
+
+def test_advice_beyond_two_thousand_tasks_is_that_nothing_would_show() -> None:
+    result = paired_difference("a", {"a": [1.0] * 5 + [-1.0] * 5 + [0.0] * 40})
+    assert result.advice == "no practical difference would show"
+
+
+def test_a_settled_difference_needs_no_advice() -> None:
+    result = paired_difference("a", {"a": [1.0] * 12})
+    assert (result.verdict, result.more_tasks, result.advice) == ("better", None, None)
+
+
+def test_a_run_that_passes_more_is_better_and_the_other_way_round_worse() -> None:
+    weak = run_of(["fail"] * 10, ["pass"] * 10)
+    strong = run_of(["pass"] * 8 + ["fail"] * 2, ["pass"] * 10)
+    there, back = compare_runs(weak, strong), compare_runs(strong, weak)
+    assert (there.verdict, back.verdict) == ("better", "worse")
+    assert there.quality is not None
+    assert there.quality.difference == 40.0
+    assert [suite.name for suite in there.suites] == ["suite0", "suite1"]
+    assert there.suites[1].verdict == "floor or ceiling"
+    assert there.mcnemar_p == pytest.approx(0.0078125)
+
+
+def test_a_run_against_itself_differs_in_nothing() -> None:
+    run = run_of(["pass"] * 5 + ["fail"] * 5)
+    comparison = compare_runs(run, run)
+    assert comparison.verdict == "floor or ceiling"
+    assert comparison.quality is not None
+    assert (comparison.quality.difference, comparison.quality.p_value) == (0.0, 1.0)
+
+
+def test_runs_with_other_settings_are_not_comparable() -> None:
+    trials = suite_trials("suite0", ["pass"] * 10)
+    comparison = compare_runs(run_result(trials), run_result(trials, profile="quick"))
+    assert comparison.verdict == "not comparable"
+    assert (comparison.quality, comparison.suites) == (None, ())
+    assert comparison.reasons == ("They differ in profile: core against quick.",)
+
+
+def test_mcnemar_is_for_single_trials_only() -> None:
+    run = run_of([["pass", "fail", "pass"]] * 10)
+    assert compare_runs(run, run).mcnemar_p is None
+
+
+def test_tasks_without_a_scored_trial_in_both_are_left_out() -> None:
+    a = run_of(["pass"] * 10)
+    b = run_of(["fail"] * 9 + ["infrastructure_error"])
+    comparison = compare_runs(a, b)
+    assert comparison.quality is not None
+    assert comparison.quality.task_count == 9
+
+
+def test_runs_without_a_common_task_are_not_comparable() -> None:
+    a = run_of(["pass", "infrastructure_error"])
+    b = run_of(["infrastructure_error", "pass"])
+    assert compare_runs(a, b).reasons == ("No task was scored in both.",)
+
+
+pairs = st.lists(
+    st.tuples(st.sampled_from(["pass", "fail"]), st.sampled_from(["pass", "fail"])),
+    min_size=1,
+    max_size=20,
+)
+
+
+@settings(max_examples=25)
+@given(pairs)
+def test_swapping_the_runs_turns_the_difference_round(pairs: list[tuple[Outcome, Outcome]]) -> None:
+    a, b = run_of([first for first, _ in pairs]), run_of([second for _, second in pairs])
+    there, back = compare_runs(a, b).quality, compare_runs(b, a).quality
+    assert there is not None
+    assert back is not None
+    assert there.difference == pytest.approx(-back.difference)
+    assert (there.low, there.high) == (pytest.approx(-back.high), pytest.approx(-back.low))
+    assert there.p_value == pytest.approx(back.p_value, abs=0.02)
+
+
+def test_equal_models_are_told_apart_in_five_of_a_hundred_pairs_at_most() -> None:
+    draw = random.Random(5)
+    repeats = 120
+    wrong = 0
+    for _ in range(repeats):
+        differences = {
+            suite: [float(draw.random() < 0.5) - float(draw.random() < 0.5) for _ in range(10)]
+            for suite in ("a", "b", "c")
+        }
+        wrong += paired_difference("quality", differences).verdict in ("better", "worse")
+    assert wrong / repeats <= 0.1

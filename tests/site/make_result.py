@@ -1,0 +1,264 @@
+"""Builds valid run results out of the real packs: what a run of this installation would record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import bench_loop
+from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, TokenCounts
+from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.engine.packs import Pack
+from bench_loop.engine.plan import make_plan
+from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
+from bench_loop.result.fingerprint import fingerprint, tagged_hash
+from bench_loop.result.records import (
+    ContextFacts,
+    Gpu,
+    Machine,
+    RunResult,
+    Settings,
+    Software,
+    SpeedPlan,
+    Subject,
+    Trial,
+)
+from bench_loop.result.store import new_run_id, to_bytes
+from bench_loop.scoring.constants import SCORING_VERSION
+from bench_loop.scoring.recompute import score_run
+from bench_loop.verifiers.judging import judge, task_prompt_hash
+
+ZERO_HASH = "sha256:" + "0" * 64
+
+Write = Callable[[BenchmarkTask], str]
+"""What the model writes for a task."""
+
+
+def reference(task: BenchmarkTask) -> str:
+    """The right answer."""
+    return task.reference
+
+
+def nothing_right(task: BenchmarkTask) -> str:
+    """A wrong answer."""
+    return "I do not know."
+
+
+def make_result(
+    *,
+    profile: str = "quick",
+    suites: Sequence[str] | None = None,
+    write: Write = reference,
+    generation_tps: float = 50.0,
+    latency_s: float = 2.0,
+    model_id: str = "qwen3:8b",
+    harness: str = "raw",
+    gpu: str | None = "RTX 4090",
+    finished_at: datetime | None = None,
+    speed_plan: SpeedPlan | None = None,
+    subject: dict[str, Any] | None = None,
+    machine: dict[str, Any] | None = None,
+) -> RunResult:
+    """A complete run of `profile`, or of `suites`, whose scores follow from its trials."""
+    plan = make_plan(profile=None if suites else profile, suites=suites)
+    speed_plan = speed_plan or plan.profile.speed_plans[-1]
+    trials = [
+        *(speed_trials(speed_plan, generation_tps) if plan.speed_suite else ()),
+        *(
+            quality_trial(suite.pack, task, number, write(task), latency_s)
+            for suite, task, number in plan.quality_trials
+        ),
+    ]
+    finished = finished_at or datetime.now(UTC) - timedelta(minutes=10)
+    runtime_s = sum(trial.latency_s or 0 for trial in trials) + 20
+    return rescored(
+        RunResult(
+            schema_version=1,
+            run_id=new_run_id(finished),
+            run_index=0,
+            status="complete",
+            benchmark_version=bench_loop.__version__,
+            scoring_version=SCORING_VERSION,
+            profile=plan.profile.name,
+            started_at=finished - timedelta(seconds=runtime_s),
+            finished_at=finished,
+            total_runtime_s=runtime_s,
+            fingerprint=ZERO_HASH,
+            subject=make_subject(model_id=model_id, harness=harness, **(subject or {})),
+            machine=make_machine(gpu, **(machine or {})),
+            settings=make_settings(),
+            software=Software(
+                bench_loop=bench_loop.__version__,
+                python="3.11.7",
+                platform="Linux 6.1 x86_64",
+                packages={"httpx": "0.28.1"},
+            ),
+            speed=None,
+            aggregates={},
+            suites=(),
+            trials=tuple(trials),
+        ),
+        suites=[suite.pack.name for suite in plan.suites],
+        speed_plan=speed_plan if plan.speed_suite else None,
+    )
+
+
+def rescored(
+    result: RunResult, *, suites: Sequence[str] | None = None, speed_plan: SpeedPlan | None = None
+) -> RunResult:
+    """`result` with scores and fingerprint computed anew from its trials."""
+    names = [suite.suite for suite in result.suites] if suites is None else suites
+    profile = None if result.profile == "custom" else result.profile
+    plan = make_plan(profile=profile, suites=None if profile else names)
+    plan_name = speed_plan or (result.speed.plan if result.speed and "speed" in names else None)
+    scores = score_run(
+        result.trials,
+        [suite.key() for suite in plan.suites if suite.pack.name in names],
+        result.profile,
+        plan_name,
+        missing_suites=[suite.pack.name for suite in plan.suites if suite.pack.name not in names],
+    )
+    scored = result.model_copy(
+        update={"speed": scores.speed, "aggregates": scores.aggregates, "suites": scores.suites}
+    )
+    return scored.model_copy(update={"fingerprint": fingerprint(scored)})
+
+
+def quality_trial(
+    pack: Pack, task: BenchmarkTask, number: int, text: str, latency_s: float = 2.0
+) -> Trial:
+    """One task, answered with `text` and judged by its verifier."""
+    verdict = judge(pack.output(text), task)
+    tokens = len(text) // 4 + 1
+    return Trial(
+        suite=pack.name,
+        task_id=task.id,
+        prompt_hash=task_prompt_hash(task),
+        difficulty=task.difficulty,
+        capability_tags=task.capability_tags,
+        trial=number,
+        seed=1000 + number,
+        verifier_type=task.verifier_type,
+        outcome=verdict.outcome,
+        score=verdict.score,
+        reason=verdict.reason,
+        message=verdict.message,
+        answer=verdict.answer,
+        latency_s=latency_s,
+        t_first_byte_s=latency_s * 0.2,
+        t_first_answer_s=latency_s * 0.25,
+        t_last_s=latency_s * 0.99,
+        tokens=TokenCounts(
+            prompt=300, cached=0, completion=tokens, reasoning=0, basis="engine_timings"
+        ),
+        stream=StreamFacts(events=tokens, distinct_arrivals=tokens),
+        finish_reason="stop",
+        turns=1,
+        output=text,
+    )
+
+
+def speed_trials(plan: SpeedPlan, tps: float) -> list[Trial]:
+    """Every timing of `plan`: a steady stream at `tps` tokens a second, first token after 0.5 s."""
+    done: dict[str, int] = {}
+    trials = []
+    for index, one_round in enumerate(PLANS[plan]):
+        is_warmup = index < WARMUP_ROUNDS[plan]
+        for shape in one_round:
+            done[shape.task_id] = done.get(shape.task_id, 0) + (not is_warmup)
+            number = 0 if is_warmup else done[shape.task_id]
+            trials.append(
+                speed_trial(shape.prompt_tokens, shape.output_tokens, number, tps + 0.1 * number)
+            )
+    return trials
+
+
+def speed_trial(prompt: int, output: int, number: int, tps: float) -> Trial:
+    """One timing of a shape; number 0 is a warm-up."""
+    generation_s = (output - 1) / tps
+    last_s = 0.5 + generation_s
+    return Trial(
+        suite="speed",
+        task_id=f"p{prompt}x{output}",
+        prompt_hash=tagged_hash({"prompt": prompt, "output": output}),
+        trial=number,
+        seed=1000 + number,
+        is_warmup=number == 0,
+        latency_s=last_s + 0.01,
+        t_first_byte_s=0.45,
+        t_first_answer_s=0.5,
+        t_last_s=last_s,
+        tokens=TokenCounts(
+            prompt=prompt, cached=0, completion=output, reasoning=0, basis="engine_timings"
+        ),
+        engine_timings=EngineTimings(
+            prompt_tokens=prompt,
+            prompt_s=0.45,
+            generated_tokens=output,
+            generation_s=output / tps,
+        ),
+        stream=StreamFacts(events=output, distinct_arrivals=output),
+        finish_reason="length",
+        turns=1,
+        output="word " * output,
+    )
+
+
+def make_subject(**changes: Any) -> Subject:
+    fields: dict[str, Any] = {
+        "model_id": "qwen3:8b",
+        "model_family": "qwen",
+        "parameters_b": 8.2,
+        "active_parameters_b": 8.2,
+        "quantization": "Q4_K_M",
+        "bits_per_weight": 4.9,
+        "provider": "ollama",
+        "provider_version": "ollama 0.13.0",
+        "harness": "raw",
+        "harness_version": "1",
+        "context": ContextFacts(declared=40960, loaded=8192),
+    }
+    return Subject(**{**fields, **changes})
+
+
+def make_machine(gpu: str | None = "RTX 4090", **changes: Any) -> Machine:
+    fields: dict[str, Any] = {
+        "machine_id": "0123456789abcdef",
+        "device_class": gpu or "CPU 8 cores",
+        "cpu_model": "Ryzen 7 7700",
+        "gpus": (Gpu(model=gpu, vendor="NVIDIA", memory_gb=24.0),) if gpu else (),
+        "gpu_memory_gb": 24.0 if gpu else None,
+        "unified_memory": False,
+        "system_memory_gb": 64.0,
+        "os": "Debian 12",
+        "backend": "cuda" if gpu else "cpu",
+        "is_local": True,
+    }
+    return Machine(**{**fields, **changes})
+
+
+def make_settings(**changes: Any) -> Settings:
+    fields: dict[str, Any] = {
+        "trials": 1,
+        "sampling": Sampling(),
+        "seed_rule": "1000 + number of the trial",
+        "answer_budget_rule": "4 x the longest reference answer, at least 256 tokens",
+        "context_window": 8192,
+        "wall_limit_rule": "120 s",
+        "speed_budget_s": 720.0,
+        "use_prompt_cache": True,
+    }
+    return Settings(**{**fields, **changes})
+
+
+def make_bytes(**changes: Any) -> bytes:
+    """The file of `make_result(**changes)`."""
+    return to_bytes(make_result(**changes))
+
+
+def make_document(**changes: Any) -> dict[str, Any]:
+    """The JSON of `make_result(**changes)`, to be changed by a test."""
+    document: dict[str, Any] = json.loads(make_bytes(**changes))
+    return document

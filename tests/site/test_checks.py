@@ -1,0 +1,270 @@
+"""Forged and faulty runs, and the finding that catches each."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bench_loop.contracts.chat import EngineTimings
+from bench_loop.result.records import Artifact, RunResult, Trial
+from submissions import checks
+from submissions.checks import Finding, differences, generation_rate, is_safe_path, is_same
+from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+DONE = NOW - timedelta(hours=1)
+
+
+def findings(result: RunResult, severity: str = "refused") -> list[Finding]:
+    return [one for one in checks.findings(result, NOW) if one.severity == severity]
+
+
+def fields(result: RunResult, severity: str = "refused") -> set[str]:
+    return {finding.field for finding in findings(result, severity)}
+
+
+def honest(**changes: Any) -> RunResult:
+    return make_result(finished_at=DONE, **changes)
+
+
+def with_first_trial(result: RunResult, **changes: Any) -> RunResult:
+    """`result` with its first quality trial changed, and every score made to fit."""
+    index = next(i for i, trial in enumerate(result.trials) if trial.suite != "speed")
+    trials = list(result.trials)
+    trials[index] = trials[index].model_copy(update=changes)
+    return rescored(result.model_copy(update={"trials": tuple(trials)}))
+
+
+@pytest.mark.parametrize("profile", ["smoke", "quick", "core"])
+def test_an_honest_run_has_no_finding_but_notes(profile: str) -> None:
+    result = honest(profile=profile)
+    assert [one for one in checks.findings(result, NOW) if one.severity != "note"] == []
+
+
+def test_an_honest_run_of_picked_suites_is_accepted() -> None:
+    assert findings(honest(suites=["reasonmath"])) == []
+
+
+def test_an_honest_failing_run_is_accepted() -> None:
+    assert findings(honest(write=nothing_right)) == []
+
+
+def test_an_honest_run_is_consistent() -> None:
+    assert checks.level(checks.findings(honest(), NOW)) == "consistent"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"outcome": "pass", "score": 1.0, "reason": None}, "outcome"),
+        ({"score": 0.5}, "score"),
+        ({"reason": "another_reason"}, "reason"),
+        ({"answer": "42"}, "answer"),
+        ({"outcome": "not_applicable", "reason": "no_tools"}, "outcome"),
+        ({"outcome": "partial"}, "outcome"),
+        ({"output": "another output"}, "answer"),
+    ],
+)
+def test_a_flipped_verdict_is_refused_whatever_the_scores_say(
+    changes: dict[str, Any], field: str
+) -> None:
+    forged = with_first_trial(honest(write=nothing_right), **changes)
+    caught = fields(forged)
+    assert any(name.startswith("trials[") for name in caught), caught
+    if "output" not in changes:
+        assert any(name.endswith(f".{field}") for name in caught), caught
+
+
+def test_a_pass_without_an_output_is_refused() -> None:
+    assert fields(with_first_trial(honest(), output=None))
+
+
+def test_a_harness_failure_costs_a_point_and_is_accepted() -> None:
+    broken = with_first_trial(
+        honest(),
+        outcome="harness_error",
+        score=0.0,
+        reason="harness_failed",
+        answer=None,
+        output=None,
+    )
+    assert findings(broken) == []
+    quality = broken.aggregates.quality_score
+    assert quality is not None
+    assert quality < 100
+
+
+def test_edited_aggregates_are_refused_leaf_by_leaf() -> None:
+    result = honest()
+    assert result.aggregates.reliability_score is not None
+    forged = result.model_copy(
+        update={"aggregates": result.aggregates.model_copy(update={"answers_per_minute": 99.0})}
+    )
+    assert fields(forged) == {"aggregates.answers_per_minute"}
+
+
+def test_a_score_is_compared_after_six_decimals() -> None:
+    assert is_same(50.0000001, 50.0000004)
+    assert not is_same(50.000001, 50.000002)
+    assert not is_same(None, 0.0)
+
+
+def test_a_missing_trial_is_refused() -> None:
+    result = honest()
+    shorter = rescored(result.model_copy(update={"trials": result.trials[:-1]}))
+    assert "missing_trial" in {one.code for one in findings(shorter)}
+
+
+def test_a_suite_left_out_of_a_profile_gives_no_overall() -> None:
+    result = honest()
+    kept = [suite.suite for suite in result.suites][1:]
+    trials = tuple(trial for trial in result.trials if trial.suite in kept)
+    partial = rescored(result.model_copy(update={"trials": trials}), suites=kept)
+    assert findings(partial) == []
+    assert partial.aggregates.overall_score is None
+
+
+def test_a_dropped_suite_that_still_claims_a_quality_is_refused() -> None:
+    result = honest()
+    kept = [suite.suite for suite in result.suites][1:]
+    trials = tuple(trial for trial in result.trials if trial.suite in kept)
+    partial = rescored(result.model_copy(update={"trials": trials}), suites=kept)
+    forged = partial.model_copy(
+        update={"aggregates": partial.aggregates.model_copy(update={"quality_score": 100.0})}
+    )
+    assert "aggregates.quality_score" in fields(forged)
+
+
+def test_an_unofficial_pack_is_refused() -> None:
+    result = honest()
+    suites = (
+        result.suites[0].model_copy(update={"pack_hash": "sha256:" + "a" * 64}),
+        *result.suites[1:],
+    )
+    assert "suites[0].pack_hash" in fields(result.model_copy(update={"suites": suites}))
+
+
+@pytest.mark.parametrize("status", ["incomplete", "aborted"])
+def test_a_run_that_is_not_complete_is_refused(status: str) -> None:
+    assert "status" in fields(honest().model_copy(update={"status": status}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"finished_at": NOW + timedelta(minutes=6)}, "finished_at"),
+        ({"started_at": NOW + timedelta(days=9)}, "started_at"),
+        ({"started_at": DONE + timedelta(minutes=1)}, "finished_at"),
+        ({"total_runtime_s": 0.5}, "total_runtime_s"),
+        ({"benchmark_version": "99.0.0"}, "benchmark_version"),
+        ({"benchmark_version": "latest"}, "benchmark_version"),
+        ({"scoring_version": "999"}, "scoring_version"),
+        ({"fingerprint": "sha256:" + "1" * 64}, "fingerprint"),
+    ],
+)
+def test_a_header_that_cannot_be_is_refused(changes: dict[str, Any], field: str) -> None:
+    assert field in fields(honest().model_copy(update=changes))
+
+
+def test_a_clock_four_minutes_fast_is_accepted() -> None:
+    assert findings(make_result(finished_at=NOW + timedelta(minutes=4))) == []
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"t_first_byte_s": 1.5, "t_first_answer_s": 0.5},
+        {"t_first_answer_s": 1.9, "t_last_s": 1.0},
+        {"t_last_s": 60.0},
+    ],
+)
+def test_time_marks_out_of_order_are_refused(marks: dict[str, float]) -> None:
+    assert "marks_reversed" in {one.code for one in findings(with_first_trial(honest(), **marks))}
+
+
+def test_a_million_tokens_a_second_are_refused() -> None:
+    timings = EngineTimings(generated_tokens=1000, generation_s=0.001)
+    forged = with_first_trial(honest(), engine_timings=timings)
+    assert "impossible_speed" in {one.code for one in findings(forged)}
+
+
+def test_a_very_fast_stream_is_looked_at_and_not_refused() -> None:
+    timings = EngineTimings(generated_tokens=1000, generation_s=0.2)
+    fast = with_first_trial(honest(), engine_timings=timings)
+    assert findings(fast) == []
+    assert {one.code for one in findings(fast, "needs_review")} == {"very_fast"}
+    assert checks.level(checks.findings(fast, NOW)) == "reported"
+
+
+def test_the_rate_of_a_stream_leaves_its_first_event_out() -> None:
+    trial = speed_trial(1024, 101, 1, 50.0).model_copy(update={"engine_timings": None})
+    assert generation_rate(trial) == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "/etc/passwd", "C:\\Users\\a.txt", "c:a", "a/../../b", "", "a\\b"]
+)
+def test_an_artifact_outside_the_workspace_is_unsafe(path: str) -> None:
+    assert not is_safe_path(path)
+
+
+def test_an_artifact_inside_the_workspace_is_safe() -> None:
+    assert is_safe_path("src/main.py")
+
+
+def test_an_unsafe_artifact_is_refused() -> None:
+    artifact = Artifact(path="../x", sha256="sha256:" + "0" * 64, size_bytes=1)
+    forged = with_first_trial(honest(), artifacts=(artifact,))
+    assert any(name.endswith("artifacts[0].path") for name in fields(forged))
+
+
+@pytest.mark.parametrize("path", ["/home/alice/x", "/Users/alice/x", "C:\\Users\\alice\\x"])
+def test_a_home_folder_in_the_machine_is_refused(path: str) -> None:
+    assert "machine.machine_label" in fields(honest(machine={"machine_label": path}))
+
+
+@pytest.mark.parametrize("text", ["~/x", "/home/user/x", "/homework/x", "C:\\Users\\user\\x"])
+def test_a_path_that_names_nobody_is_accepted(text: str) -> None:
+    assert findings(honest(machine={"machine_label": text})) == []
+
+
+def test_a_home_folder_in_an_output_is_looked_at() -> None:
+    def write(task: object) -> str:
+        return "see /home/alice/notes"
+
+    result = honest(write=write)
+    assert findings(result) == []
+    assert {one.code for one in findings(result, "needs_review")} == {"home_path"}
+
+
+def test_a_machine_that_was_not_detected_is_looked_at() -> None:
+    remote = honest(machine={"is_local": False})
+    assert fields(remote, "needs_review") == {"machine.is_local"}
+
+
+def test_an_unknown_gpu_is_no_finding() -> None:
+    assert findings(honest(gpu="Marvel 9000")) == []
+
+
+def test_differences_name_the_leaves() -> None:
+    claimed = {"a": [1.0, {"b": 2}], "c": None}
+    computed = {"a": [1.0, {"b": 3}], "c": {"d": 1}}
+    found = list(differences(claimed, computed, "x"))
+    assert found == [("x.a[1].b", 2, 3), ("x.c", None, "1 values")]
+
+
+def test_findings_are_json() -> None:
+    forged = with_first_trial(honest(write=nothing_right), outcome="pass", score=1.0, reason=None)
+    found = [finding.as_json() for finding in checks.findings(forged, NOW)]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_number_of_findings_is_bounded() -> None:
+    document = make_document()
+    result = RunResult.model_validate_json(json.dumps(document))
+    trial = Trial(suite="nowhere", task_id="x", prompt_hash="sha256:" + "0" * 64, trial=1)
+    flood = result.model_copy(update={"trials": (trial,) * 2000})
+    assert len(checks.findings(flood, NOW)) == checks.MAX_FINDINGS

@@ -1,0 +1,84 @@
+"""A BenchLoop site in miniature: a real HTTP server on loopback that answers what it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One HTTP answer."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def reply(status: int, document: Any, **headers: str) -> Reply:
+    """A JSON answer; underscores in header names stand for dashes."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(status, json.dumps(document).encode(), named)
+
+
+ACCEPTED = reply(
+    201,
+    {"id": "abcdefgh2345", "status": "pending", "level": "reported", "url": "/runs/abcdefgh2345/"},
+)
+
+
+@dataclass
+class Request:
+    """One upload as the site saw it."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Site:
+    """Answers uploads with `replies` in turn, the last one again and again, and remembers them."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self.replies = list(replies) or [ACCEPTED]
+        self.requests: list[Request] = []
+        self.url = ""
+
+    def answer(self, request: Request) -> Reply:
+        self.requests.append(request)
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+@contextmanager
+def running(site: Site) -> Iterator[Site]:
+    """The site on a free port of 127.0.0.1, with its address in `site.url`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            answer = site.answer(Request(self.path, dict(self.headers.items()), body))
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            with suppress(OSError):  # the client may stop reading an endless answer
+                self.wfile.write(answer.body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        site.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()

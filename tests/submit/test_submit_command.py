@@ -1,0 +1,267 @@
+"""`bench-loop submit`: what it asks, what it refuses, what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench_loop import cli
+from tests.submit.results import result_bytes, trial
+from tests.submit.sites import Reply, Site, reply, running
+
+KEY = "bl_abcdefgh_" + "x" * 43
+LEAK = "sk-" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.fixture(autouse=True)
+def no_site_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a site nor a key comes from the environment of whoever runs the tests."""
+    monkeypatch.delenv("BENCHLOOP_SITE", raising=False)
+    monkeypatch.delenv("BENCHLOOP_TOKEN", raising=False)
+
+
+@pytest.fixture
+def result_file(tmp_path: Path) -> Path:
+    """A complete result on disk."""
+    file = tmp_path / "result.json"
+    file.write_bytes(result_bytes())
+    return file
+
+
+def submit(*arguments: str | Path) -> int:
+    """The exit code of the command as a shell sees it."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["submit", *map(str, arguments)])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def answer_at_terminal(arguments: list[str], keys: bytes) -> int:
+    """The exit code of the command in a process with a terminal, at which `keys` are typed."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench_loop", "submit", *arguments],
+        stdin=slave,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+        cwd=Path(__file__).parents[2],
+    )
+    os.close(slave)
+    os.write(master, keys)
+    try:
+        return process.wait(30)
+    finally:
+        os.close(master)
+
+
+def test_a_pipe_is_no_consent(result_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url) == 2
+    assert site.requests == []
+    assert "--yes" in capfd.readouterr().err
+
+
+def test_with_yes_the_result_is_sent_and_its_page_shown(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url, "--yes") == 0
+    assert site.requests[0].body == result_file.read_bytes()
+    assert capfd.readouterr().out.splitlines() == [
+        "Submitted: pending, level reported.",
+        f"{site.url}/runs/abcdefgh2345/",
+    ]
+
+
+def test_a_yes_at_the_terminal_sends_it(result_file: Path) -> None:
+    with running(Site()) as site:
+        assert answer_at_terminal([str(result_file), "--site", site.url], b"y\n") == 0
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("keys", [b"n\n", b"\n"])
+def test_anything_else_at_the_terminal_sends_nothing(result_file: Path, keys: bytes) -> None:
+    with running(Site()) as site:
+        assert answer_at_terminal([str(result_file), "--site", site.url], keys) == 1
+    assert site.requests == []
+
+
+def test_the_payload_is_printed_to_the_byte_and_not_sent(
+    result_file: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url, "--print-payload", "--yes") == 0
+    assert capfdbinary.readouterr().out == result_file.read_bytes()
+    assert site.requests == []
+
+
+def test_the_payload_can_be_seen_without_any_site(result_file: Path) -> None:
+    assert submit(result_file, "--print-payload") == 0
+
+
+def test_latest_is_the_newest_result_of_the_data_folder(benchloop_home: Path) -> None:
+    folder = benchloop_home / "results"
+    folder.mkdir(parents=True)
+    (folder / "latest.json").write_bytes(result_bytes())
+    with running(Site()) as site:
+        assert submit("latest", "--site", site.url, "--yes") == 0
+    assert site.requests[0].body == result_bytes()
+
+
+def test_no_site_is_an_error_with_the_remedy(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(result_file, "--yes") == 2
+    assert "BENCHLOOP_SITE" in capfd.readouterr().err
+
+
+def test_a_missing_file_is_an_error_with_the_remedy(capfd: pytest.CaptureFixture[str]) -> None:
+    assert submit("nowhere.json", "--print-payload") == 4
+    assert "bench-loop run" in capfd.readouterr().err
+
+
+def test_a_file_that_is_no_result_is_refused_with_its_field(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(result_bytes())
+    document["total_runtime_s"] = "long"
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert submit(file, "--print-payload") == 4
+    assert "total_runtime_s" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("status", ["incomplete", "aborted"])
+def test_an_incomplete_run_is_refused(
+    tmp_path: Path, status: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "half.json"
+    file.write_bytes(result_bytes(status=status))
+    assert submit(file, "--print-payload") == 4
+    assert "complete runs" in capfd.readouterr().err
+
+
+def test_a_file_changed_after_the_run_is_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "edited.json"
+    file.write_bytes(result_bytes().replace(b'"tiny"', b'"huge"'))
+    assert submit(file, "--print-payload") == 4
+    assert "fingerprint" in capfd.readouterr().err
+
+
+def test_a_key_in_an_output_is_not_sent_by_yes_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "leak.json"
+    file.write_bytes(result_bytes(trials=[trial(f"Use {LEAK} for that.")]))
+    with running(Site()) as site:
+        assert submit(file, "--site", site.url, "--yes") == 4
+    assert site.requests == []
+    shown = capfd.readouterr().err
+    assert "trials[0].output" in shown
+    assert LEAK not in shown
+
+
+def test_what_looks_private_is_sent_when_it_is_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "leak.json"
+    file.write_bytes(result_bytes(trials=[trial(f"Use {LEAK} for that.")]))
+    with running(Site()) as site:
+        assert submit(file, "--site", site.url, "--yes", "--allow-private") == 0
+    assert len(site.requests) == 1
+
+
+def test_a_refusal_shows_code_and_fields(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fields = {"suites[0].score": ["The trials give 40.0."]}
+    refused = reply(422, {"code": "score_mismatch", "message": "Wrong.", "fields": fields})
+    with running(Site(refused)) as site:
+        assert submit(result_file, "--site", site.url, "--yes") == 6
+    shown = capfd.readouterr().err
+    assert "suites[0].score: The trials give 40.0." in shown
+    assert "score_mismatch" in shown
+
+
+FINDING = {
+    "severity": "review",
+    "code": "fast",
+    "field": "speed",
+    "sentence": "Faster than its memory.",
+    "numbers": {},
+}
+
+
+def test_a_dry_run_prints_what_the_site_found(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    checked = reply(200, {"would_be_accepted": True, "level": "reported", "findings": [FINDING]})
+    with running(Site(checked)) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 0
+    assert site.requests[0].path.endswith("?dry_run=1")
+    shown = capfd.readouterr().out
+    assert "would accept" in shown
+    assert "review: speed: Faster than its memory." in shown
+
+
+def test_a_dry_run_that_would_be_refused_exits_like_a_refusal(result_file: Path) -> None:
+    checked = reply(200, {"would_be_accepted": False, "level": None, "findings": [FINDING]})
+    with running(Site(checked)) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 6
+
+
+@pytest.mark.parametrize("findings", [None, "text", [1, None, "\x1b[2J"], [{"sentence": []}]])
+def test_odd_findings_of_a_site_do_no_harm(
+    result_file: Path, findings: object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(Site(reply(200, {"findings": findings}))) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--dry-run") == 0
+    assert "\x1b" not in capfd.readouterr().out
+
+
+def test_a_dry_run_sends_bytes_too_and_so_needs_a_yes(result_file: Path) -> None:
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url, "--dry-run") == 2
+    assert site.requests == []
+
+
+def test_json_is_the_answer_of_the_site_and_nothing_else(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url, "--yes", "--json") == 0
+    assert json.loads(capfd.readouterr().out)["status"] == "pending"
+
+
+def test_escape_sequences_of_the_site_are_shown_harmless(
+    result_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hostile = reply(201, {"id": "a", "status": "\x1b[2J", "level": "\x07", "url": "\x1b]0;x\x07"})
+    for options in ([], ["--json"]):
+        with running(Site(hostile)) as site:
+            assert submit(result_file, "--site", site.url, "--yes", *options) == 0
+        assert not set(capfd.readouterr().out) & set("\x1b\x07")
+
+
+def test_the_key_of_the_config_file_is_used(benchloop_home: Path, result_file: Path) -> None:
+    benchloop_home.mkdir(parents=True, exist_ok=True)
+    (benchloop_home / "config.toml").write_text(f'[site]\ntoken = "{KEY}"\n', encoding="utf-8")
+    with running(Site()) as site:
+        assert submit(result_file, "--site", site.url, "--yes") == 0
+    assert site.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_the_key_is_never_printed(
+    result_file: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_TOKEN", KEY)
+    with running(Site(Reply(401, b'{"code": "x", "message": "No."}'))) as site:
+        assert submit(result_file, "--site", site.url, "--yes") == 6
+    shown = capfd.readouterr()
+    assert KEY not in shown.out + shown.err
