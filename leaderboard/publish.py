@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
+from leaderboard.bands import league_of, update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
 
@@ -37,6 +38,8 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
             "published_at": timezone.now(),
         },
     )
+    update_bands(entry.league)
+    entry.refresh_from_db(fields=["band_low", "band_high"])
     run.record("published", {"model_id": entry.model_id, "level": level})
     return entry
 
@@ -44,8 +47,9 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
 @transaction.atomic
 def withdraw(run: Run, reason: str) -> None:
     """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
-    withdrawn = Entry.objects.shown().filter(run=run)
-    if withdrawn.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
+    shown = Entry.objects.shown().filter(run=run)
+    if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
+        update_bands(run.entry.league)
         run.record("withdrawn", {})
 
 
@@ -84,6 +88,7 @@ def columns(header: RunHeader) -> dict[str, Any]:
         "gpu_memory_gb": machine.gpu_memory_gb,
         "system_memory_gb": machine.system_memory_gb,
         "profile": header.profile,
+        "league": league_of(header),
         "scoring_version": header.scoring_version,
         "finished_at": header.finished_at,
         **_score_columns(header.aggregates),

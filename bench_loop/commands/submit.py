@@ -26,11 +26,10 @@ EPILOG = """
 Examples:
   bench-loop submit latest --site https://bench.example.org --dry-run
   bench-loop submit results/latest.json --print-payload | less
-  BENCHLOOP_TOKEN=bl_... bench-loop submit latest --site https://bench.example.org --yes
+  bench-loop submit latest --site https://bench.example.org --yes
 
-\b
-Exit codes: 0 accepted, 1 you said no, 2 wrong arguments, 4 the file is wrong, incomplete or holds
-private text, 6 refused by the site or not reached.
+Exit codes: 0 accepted, 1 you said no, 2 wrong arguments, 4 the file is wrong, incomplete
+or holds private text, 6 refused by the site or not reached.
 """
 
 

@@ -59,7 +59,9 @@ class BenchmarkTask(Record):
 class BenchmarkSuite(Protocol):
     """A family of tasks and how their results are judged."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The suite's public name."""
 
     def tasks(self) -> list[BenchmarkTask]:
         """The official tasks in their fixed order."""

@@ -140,7 +140,7 @@ class Recorder:
     def _control_succeeds(self, settings: TrialSettings) -> bool:
         """Whether the server answers a fixed short prompt: then the fault is not its absence."""
         try:
-            self._provider.chat(
+            reply = self._provider.chat(
                 ChatRequest(
                     model_id=settings.model_id,
                     messages=_CONTROL,
@@ -152,7 +152,7 @@ class Recorder:
             )
         except ProviderError:
             return False
-        return True
+        return reply.finish_reason != "limit"
 
 
 def _is_final(error: ProviderError) -> bool:

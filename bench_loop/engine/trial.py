@@ -56,30 +56,32 @@ def _record(
 ) -> Trial:
     first = log.replies[0] if log.replies else None
     last = log.replies[-1] if log.replies else None
-    return Trial(
-        suite=task.suite,
-        task_id=task.id,
-        prompt_hash=task_prompt_hash(task),
-        difficulty=task.difficulty,
-        capability_tags=task.capability_tags,
-        trial=number,
-        seed=seed,
-        verifier_type=task.verifier_type,
-        outcome=verdict.outcome,
-        score=verdict.score,
-        reason=verdict.reason,
-        message=verdict.message,
-        answer=verdict.answer,
-        latency_s=sum(reply.latency_s for reply in log.replies) if log.replies else None,
-        tokens=total_tokens(log.replies),
-        finish_reason=last.finish_reason if last else None,
-        turns=len(log.replies),
-        tool_calls=made.tool_calls if made else (),
-        retries=log.retries,
-        output=made.final_text if made else None,
-        thinking=made.thinking or None if made else None,
-        requests=tuple(log.requests),
-        **clock_fields(first),
+    return Trial.model_validate(
+        {
+            "suite": task.suite,
+            "task_id": task.id,
+            "prompt_hash": task_prompt_hash(task),
+            "difficulty": task.difficulty,
+            "capability_tags": task.capability_tags,
+            "trial": number,
+            "seed": seed,
+            "verifier_type": task.verifier_type,
+            "outcome": verdict.outcome,
+            "score": verdict.score,
+            "reason": verdict.reason,
+            "message": verdict.message,
+            "answer": verdict.answer,
+            "latency_s": sum(reply.latency_s for reply in log.replies) if log.replies else None,
+            "tokens": total_tokens(log.replies),
+            "finish_reason": last.finish_reason if last else None,
+            "turns": len(log.replies),
+            "tool_calls": made.tool_calls if made else (),
+            "retries": log.retries,
+            "output": made.final_text if made else None,
+            "thinking": made.thinking or None if made else None,
+            "requests": tuple(log.requests),
+            **clock_fields(first),
+        }
     )
 
 

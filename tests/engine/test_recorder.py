@@ -58,6 +58,13 @@ def test_it_blames_the_stack_when_the_control_request_goes_through() -> None:
     assert caught.value.reason == "engine_crashed"
 
 
+def test_a_server_that_hangs_on_the_control_request_is_not_healthy() -> None:
+    provider = ScriptedProvider([outage()] * 3, control=reply("", finish_reason="limit"))
+    with pytest.raises(ProviderError) as caught:
+        recorder(provider).chat(ASK)
+    assert not isinstance(caught.value, EngineRejectedError)
+
+
 def test_it_keeps_the_reason_that_the_provider_gave() -> None:
     rejected = EngineRejectedError("No grammar fits.", reason="engine_rejected_output", status=500)
     with pytest.raises(EngineRejectedError) as caught:

@@ -8,6 +8,7 @@ from contextlib import closing
 from bench_loop.contracts.provider import ModelFacts, Provider
 from bench_loop.errors import BenchLoopError
 from bench_loop.providers._ability import can_chat
+from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers.ollama import Ollama, usual_endpoint
 from bench_loop.providers.openai_compat import DEFAULT_ENDPOINT, OpenAICompat
 
@@ -28,6 +29,21 @@ def known_servers() -> tuple[tuple[str, str], ...]:
     return tuple(_usable_servers())
 
 
+def identify(endpoint: str) -> str:
+    """Name of the provider that speaks to what answers at `endpoint`.
+
+    `ollama` where the server says itself that it is one; else `openai_compat`, which almost every
+    other server speaks.
+    """
+    try:
+        with closing(
+            Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)
+        ) as provider:
+            return provider.name if provider.server().engine == provider.name else "openai_compat"
+    except BenchLoopError:
+        return "openai_compat"
+
+
 def _usable_servers() -> Iterator[tuple[str, str]]:
     for connect, engine in ((_usual_ollama, "ollama"), (_usual_llama_cpp, "llama.cpp")):
         endpoint = _endpoint_if_usable(connect, engine)
@@ -39,10 +55,21 @@ def _endpoint_if_usable(connect: Callable[[], Provider], engine: str) -> tuple[s
     try:
         with closing(connect()) as provider:
             server = provider.server()
-            is_usable = server.engine == engine and any(_is_usable(m) for m in provider.models())
+            is_usable = server.engine == engine and bool(usable_models(provider))
             return (provider.name, server.endpoint) if is_usable else None
     except BenchLoopError:
         return None
+
+
+def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
+    """The models of a server that can chat and are really its own: loaded ones, then smaller ones.
+
+    Raises ProviderError when the server does not answer.
+    """
+    usable = [model for model in provider.models() if _is_usable(model)]
+    return tuple(
+        sorted(usable, key=lambda model: (model.context_loaded is None, model.size_bytes or 0))
+    )
 
 
 def _is_usable(model: ModelFacts) -> bool:
