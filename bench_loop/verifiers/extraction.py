@@ -179,6 +179,7 @@ def _short(line: str) -> str | None:
 
 
 _IS_CODE = re.compile(r"[{}\"|;]")
+_TIMES = re.compile(r"(?<=[\d)])\s?x\s?(?=[\d(])")
 _VALUE_ALONE = re.compile(r"^[^A-Za-z]*\d[^A-Za-z]*(?:[^\W\d_]+(?:\s[^\W\d_]+){0,2})?[.\s)]*$")
 
 
@@ -187,6 +188,7 @@ def _closing_statement(lines: list[str]) -> str | None:
     last = next((line for line in reversed(lines) if _HAS_TEXT.search(line)), None)
     if last is None or (line := _short(last)) is None or _IS_CODE.search(line):
         return None
+    line = _TIMES.sub(" × ", line)
     if _VALUE_ALONE.match(line):
         return line
     said = _STATEMENT.match(line)

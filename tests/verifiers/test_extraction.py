@@ -85,6 +85,7 @@ def test_dress_is_taken_off(dressed: str, bare: str) -> None:
         ("Therefore, the final answer is: 5 km", "5 km"),
         ("First 2, then 3.\nThe total is 5 km.", "5 km."),
         ("2 + 3 = 5 km", "2 + 3 = 5 km"),
+        ("12 x 8 = 96", "12 × 8 = 96"),
         ("Work.\n\n5", "5"),
         ("5 km\n---", "5 km"),
     ],
