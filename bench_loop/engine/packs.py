@@ -143,7 +143,7 @@ def read_pack(folder: Path) -> Pack:
     if manifest.dimension == "speed" and not manifest.texts:
         raise PackError(file, "texts", "a speed pack needs the texts that prompts are cut from")
     ids = tuple(task.id for task in tasks)
-    profiles = {
+    profiles: dict[str, tuple[str, ...]] = {
         profile: _profile_ids(file, profile, named, ids)
         for profile, named in manifest.profiles.items()
     }

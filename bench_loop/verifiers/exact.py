@@ -29,6 +29,7 @@ Broken = tuple[str, str]
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
+_ITEM_END = re.compile(r"[,;]|\band\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)]*(?=\s|\Z)")
 _BULLET = re.compile(r"[ \t]{0,3}[-*•][ \t]+\S")
 
@@ -68,7 +69,8 @@ class Expected(Record):
         None, description="The whole answer is one of these, but for case, quotes and full stop."
     )
     items: Texts | None = Field(
-        None, description="The answer is this list, separated by commas or semicolons, in order."
+        None,
+        description="The answer is this list in order, separated by commas, semicolons or " and ".",
     )
     equals: Texts | None = Field(None, description="The reply is one of these, to the letter.")
     lines: LineNumber | None = Field(None, description="Number of lines, blank ones included.")
@@ -97,6 +99,8 @@ def check(task: BenchmarkTask) -> None:
     expected = read_expected(task, Expected)
     if not expected.model_fields_set:
         raise refuse(task, "*", "at least one rule is needed")
+    if expected.items and any(_ITEM_END.search(item) for item in expected.items):
+        raise refuse(task, "items", "an item may not hold a comma, a semicolon or 'and'")
     last = max(expected.line_equals, default=1)
     if expected.lines is not None and last > expected.lines:
         raise refuse(task, f"line_equals.{last}", f"there are only {expected.lines} lines")
@@ -170,7 +174,7 @@ def _answers(expected: Expected, answer: str) -> Broken | None:
 def _items(expected: Expected, answer: str) -> Broken | None:
     if expected.items is None:
         return None
-    got = [_tidy(part) for part in re.split(r"[,;]", plain(answer).rstrip(" ."))]
+    got = [_tidy(part) for part in _ITEM_END.split(plain(answer).rstrip(" .")) if part.strip()]
     if len(got) != len(expected.items):
         return "item_count", f"The answer lists {len(got)} items."
     for number, (item, right) in enumerate(zip(got, expected.items, strict=True), 1):

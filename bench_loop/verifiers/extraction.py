@@ -78,10 +78,10 @@ _LATEX_SIGNS = (
     ("\\approx", "≈"),
     ("\\pm", "±"),
     ("\\%", "%"),
-    ("\\$", "$"),
     ("\\left", ""),
     ("\\right", ""),
 )
+_MONEY = "\ue000"
 _DRESS = re.compile(r"\*\*|__|[*`$]|\\[()\[\]]")
 
 
@@ -95,13 +95,20 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     if not text.isascii():
         text = "".join(_ascii_digit(char) for char in text)
+    text = _mark_money(text)
     for latex, sign in _LATEX_SIGNS:
         text = text.replace(latex, sign)
     text = _LATEX_SPACE.sub(" ", text)
     text = _LATEX_FRACTION.sub(r" \1/\2", text)
     for _ in range(3):
         text = _LATEX_WORD.sub(r"\1", text)
-    return _DRESS.sub("", text)
+    return _DRESS.sub("", text).replace(_MONEY, "$")
+
+
+def _mark_money(text: str) -> str:
+    """`text` with its dollars told from LaTeX: the escaped ones, and one that has no partner."""
+    text = text.replace("\\$", _MONEY)
+    return text.replace("$", _MONEY) if text.count("$") == 1 else text
 
 
 def _ascii_digit(char: str) -> str:
@@ -172,6 +179,7 @@ def _short(line: str) -> str | None:
 
 
 _IS_CODE = re.compile(r"[{}\"|;]")
+_TIMES = re.compile(r"(?<=[\d)])\s?x\s?(?=[\d(])")
 _VALUE_ALONE = re.compile(r"^[^A-Za-z]*\d[^A-Za-z]*(?:[^\W\d_]+(?:\s[^\W\d_]+){0,2})?[.\s)]*$")
 
 
@@ -180,6 +188,7 @@ def _closing_statement(lines: list[str]) -> str | None:
     last = next((line for line in reversed(lines) if _HAS_TEXT.search(line)), None)
     if last is None or (line := _short(last)) is None or _IS_CODE.search(line):
         return None
+    line = _TIMES.sub(" × ", line)
     if _VALUE_ALONE.match(line):
         return line
     said = _STATEMENT.match(line)

@@ -55,7 +55,7 @@ NUMBERS: dict[str, tuple[float, str | None]] = {
 @pytest.mark.parametrize("case_id", NUMBERS)
 def test_a_number_is_read_as_it_was_meant(case_id: str) -> None:
     value, reason = NUMBERS[case_id]
-    expected = {"value": value, "tolerance": 0, "units": {"": 1, "percent": 1}}
+    expected = {"value": value, "tolerance": 0, "units": {"": 1, "$": 1, "percent": 1}}
     verdict = judge(output_of(CASES[case_id], "answer_line"), make_task("tolerance", expected))
     assert verdict.reason == reason
     extracted = CASES[case_id]["right_answer"]["extracted"]

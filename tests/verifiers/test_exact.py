@@ -27,7 +27,8 @@ PUZZLE = {
         ({"answers": ["Oslo"]}, ' "oslo". ', "Bergen", "wrong_answer"),
         ({"answers": ["Oslo"]}, "**Oslo**", "Oslo or Bergen", "wrong_answer"),
         ({"items": ["Ada", "Ben"]}, "ada; ben.", "Ada", "item_count"),
-        ({"items": ["Ada", "Ben"]}, "Ada, Ben", "Ben, Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben"]}, "Ada and Ben", "Ben, Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben", "Cy"]}, "Ada, Ben, and Cy", "Ada, Ben", "item_count"),
         ({"equals": ["YES"]}, " YES \n", "Yes", "wrong_answer"),
         ({"equals": ["YES"]}, "YES", "YES.", "wrong_answer"),
         ({"lines": 2}, "a\nb\n", "a\n\nb", "line_count"),
@@ -114,6 +115,7 @@ def test_the_answer_is_the_reply_without_outer_white_space() -> None:
         ({"lines": 2, "line_equals": {"3": "c"}}, "expected.line_equals.3"),
         ({"line_equals": {"first": "c"}}, "expected.line_equals.first.[key]"),
         ({"answers": []}, "expected.answers"),
+        ({"items": ["Ada, Ben"]}, "expected.items"),
         (
             {"word_puzzle": {"line": 1, "words": ["a"], "phrases": ["a b"]}},
             "expected.word_puzzle.words",

@@ -33,6 +33,13 @@ EVERY_RULE: dict[str, Any] = {
 TASKS += [(make_task("exact", {rule: value}), "whole_reply") for rule, value in EVERY_RULE.items()]
 TASKS.append((make_task("json_schema", {"schema": {}, "surrounding_text": "allowed"}), "document"))
 
+FUZZED = [
+    (task, convention)
+    for task, convention in TASKS
+    if task.suite == "cases"
+    or task.id.endswith((".rain-tank-overflow", ".last-bus", ".probe-labels", ".irrigation-plan"))
+]
+
 PIECES = [
     "<think>", "</think>", "[THINK]", "ANSWER:", "**", "`", "```", "```json\n", "\n", "\r", " ",
     "\\boxed{", "{", "}", "[", "]", '"', "'", ":", ",", "-", "—", "/", "\\", "\\text{", "\\frac{1}",
@@ -45,14 +52,14 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 @settings(max_examples=100, deadline=None)
 def test_no_mixture_of_syntax_raises(text: str) -> None:
-    for task, convention in TASKS:
+    for task, convention in FUZZED:
         judge(Output(text=text, convention=convention), task)
 
 
 @given(st.text(max_size=300))
 @settings(max_examples=50, deadline=None)
 def test_no_text_raises(text: str) -> None:
-    for task, convention in TASKS:
+    for task, convention in FUZZED:
         judge(Output(text=text, convention=convention), task)
 
 
