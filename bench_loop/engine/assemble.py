@@ -113,9 +113,9 @@ def missing_suites(plan: RunPlan, trials: Sequence[Trial]) -> tuple[str, ...]:
 def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
     """What is measured, its names normalised."""
     model, server = conditions.model, conditions.server
-    name = parse_model(model.model_id, model)
+    name = parse_model(model.model_id, model, provider=server.engine)
     return Subject(
-        model_id=model.model_id,
+        model_id=name.model_id,
         model_family=name.family,
         parameters_b=name.parameters_b,
         active_parameters_b=name.active_parameters_b,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
-from bench_loop.contracts.provider import Provider
+from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
 from bench_loop.engine.events import (
@@ -50,7 +50,8 @@ class Setup:
 
     provider: Provider
     harness: HarnessAdapter
-    model_id: str
+    server: ServerFacts
+    model: ModelFacts
     machine: Machine
     thinking: bool | None = None
     """Thinking on or off; None where the model has no such switch."""
@@ -89,7 +90,7 @@ class Run:
         load_s = self._load()
         conditions = self._conditions(load_s)
         index = run_index(self._output, conditions, self._setup.harness, self._plan)
-        self._listen(RunStarted(run_id, self._setup.model_id, len(self._plan.quality_trials)))
+        self._listen(RunStarted(run_id, self._setup.model.model_id, len(self._plan.quality_trials)))
         interrupt: KeyboardInterrupt | None = None
         try:
             self._measure()
@@ -123,7 +124,7 @@ class Run:
         None where loading cannot be seen. Raises ProviderError when the server does not answer.
         """
         provider = self._setup.provider
-        is_cold = self._plan.speed_suite is not None and provider.unload(self._setup.model_id)
+        is_cold = self._plan.speed_suite is not None and provider.unload(self._setup.model.model_id)
         self._recorder.begin(replace(self._settings(FIRST_SEED), max_tokens=1))
         reply = self._recorder.chat((Message(role="user", content="Hello."),))
         if not is_cold or reply.engine_timings is None:
@@ -134,7 +135,7 @@ class Run:
         """What server and model say of themselves now, with the model loaded."""
         server = self._setup.provider.server()
         return Conditions(
-            model=self._setup.provider.model(self._setup.model_id),
+            model=self._setup.provider.model(self._setup.model.model_id),
             server=server if load_s is None else server.model_copy(update={"load_s": load_s}),
             machine=self._setup.machine,
             thinking=self._setup.thinking,
@@ -206,7 +207,7 @@ class Run:
 
     def _settings(self, seed: int) -> TrialSettings:
         return TrialSettings(
-            model_id=self._setup.model_id,
+            model_id=self._setup.model.model_id,
             sampling=self._plan.sampling,
             seed=seed,
             max_tokens=0,
