@@ -16,6 +16,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output
@@ -45,6 +47,9 @@ LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
 
 ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
+PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
+"""Fields of a suite's result that `check_packs` is for."""
+
 SPEED_DOUBTS = frozenset({"broken_stream", "engine_client_gap"})
 SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
 SPEED_SHAPE = re.compile(r"p(\d{1,7})x(\d{1,7})")
@@ -435,7 +440,9 @@ def missing_suites(result: RunResult) -> list[str]:
     ]
 
 
-def _score_findings(where: str, claimed: Any, computed: Any) -> Iterator[Finding]:
+def _score_findings(
+    where: str, claimed: BaseModel | None, computed: BaseModel | None
+) -> Iterator[Finding]:
     for path, ours, theirs in differences(_plain(claimed), _plain(computed), where):
         yield refused(
             "score_mismatch",
@@ -446,8 +453,8 @@ def _score_findings(where: str, claimed: Any, computed: Any) -> Iterator[Finding
         )
 
 
-def _plain(record: Any) -> Any:
-    return None if record is None else record.model_dump(mode="json")
+def _plain(record: BaseModel | None) -> Any:
+    return None if record is None else record.model_dump(mode="json", exclude=PACK_FIELDS)
 
 
 def _figure(value: Any) -> str:
