@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bench_loop.contracts.verifier import Outcome
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
 from bench_loop.report.printable import one_line
@@ -16,7 +17,6 @@ from bench_loop.report.stack import (
     device,
     generation_figure,
     harness_shape,
-    not_ranked_reason,
     quality_suites,
     score_figure,
     stack_name,

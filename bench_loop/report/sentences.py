@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import Notice, Span
 from bench_loop.report.stack import (
     generation_figure,
-    not_ranked_reason,
     quality_suites,
     score_figure,
     ttft_figure,
