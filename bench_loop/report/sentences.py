@@ -111,3 +111,17 @@ def formula(scores: Aggregates) -> str | None:
         f"{constants.RELIABILITY_WEIGHT:.2f} × {reliability} reliability{after}"
         f" = {figures.number(scores.overall_score, 1)} overall"
     )
+
+
+def scoring_rules() -> tuple[str, ...]:
+    """How the aggregates are made, in a line each, with the constants that the scoring uses."""
+    c = constants
+    return (
+        "quality = mean of the suites; a suite = share of its trials that passed in full",
+        f"speed = {c.GENERATION_WEIGHT:.2f} generation + {c.PROMPT_WEIGHT:.2f} prompt + "
+        f"{c.TTFT_WEIGHT:.2f} time to the first token, each on a log scale",
+        "reliability = share of the scored trials with an answer that could be read",
+        f"overall = {c.QUALITY_WEIGHT:.2f} quality + {c.SPEED_WEIGHT:.2f} speed + "
+        f"{c.RELIABILITY_WEIGHT:.2f} reliability, the last two in full from "
+        f"{c.FULL_CREDIT_QUALITY:g} quality up",
+    )

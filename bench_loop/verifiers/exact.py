@@ -20,10 +20,14 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.extraction import answer_line, plain
 
+LONGEST_REPLY = 20_000
+"""Characters; no task asks for as many, and longer text is not looked into."""
+
 Broken = tuple[str, str]
 """Why a rule is broken: the reason code and the sentence."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)]*(?=\s|\Z)")
 _BULLET = re.compile(r"[ \t]{0,3}[-*•][ \t]+\S")
@@ -118,6 +122,8 @@ def judge(output: Output, task: BenchmarkTask) -> TaskScore:
     else:
         answer = output.text
     answer = "\n".join(line.rstrip() for line in answer.strip().splitlines())
+    if len(answer) > LONGEST_REPLY:
+        return failed("too_long", "The reply is far longer than asked for.", answer=answer)
     for rule in RULES:
         if (broken := rule(expected, answer)) is not None:
             reason, message = broken
@@ -127,7 +133,7 @@ def judge(output: Output, task: BenchmarkTask) -> TaskScore:
 
 def words(text: str) -> list[str]:
     """Words by white space; a token without letter or digit is none."""
-    return [token for token in text.split() if any(char.isalnum() for char in token)]
+    return [token for token in text.split() if _LETTER_OR_DIGIT.search(token)]
 
 
 def bullets(text: str) -> int:

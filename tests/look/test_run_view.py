@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bench_loop.report.views import not_ranked_reason, run_view
+from bench_loop.report.views import Span, Stat, not_ranked_reason, run_view
 from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult
 from tests.look import samples
 
 
-def text_of(spans: tuple[object, ...]) -> str:
-    return "".join(span.text for span in spans)  # type: ignore[attr-defined]
+def text_of(spans: tuple[Span, ...]) -> str:
+    return "".join(span.text for span in spans)
 
 
-def stat(result: RunResult, label: str) -> object:
+def stat(result: RunResult, label: str) -> Stat:
     return next(one for one in run_view(result).stats if one.label == label)
 
 
@@ -80,14 +80,14 @@ def test_a_run_without_a_rank_says_why(changes: dict[str, object], reason: str) 
 
 def test_without_a_rank_words_stand_in_place_of_the_overall_score() -> None:
     overall = stat(samples.result(profile="smoke"), "Overall")
-    assert overall.figure is None  # type: ignore[attr-defined]
-    assert overall.absence == "not ranked"  # type: ignore[attr-defined]
+    assert overall.figure is None
+    assert overall.absence == "not ranked"
 
 
 def test_a_suite_that_was_not_run_has_no_figure() -> None:
     result = samples.result(speed=[], aggregates=Aggregates())
-    assert stat(result, "Speed").figure is None  # type: ignore[attr-defined]
-    assert stat(result, "Speed").absence == "not run"  # type: ignore[attr-defined]
+    assert stat(result, "Speed").figure is None
+    assert stat(result, "Speed").absence == "not run"
     assert run_view(result).speed is None
 
 

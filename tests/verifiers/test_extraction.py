@@ -101,6 +101,8 @@ def test_the_answer_line_is_found(reply: str, line: str) -> None:
         "First we walk 2 km and then another 3 km through the wood.",
         "Somewhere between 17 and 19",
         "I cannot answer that.",
+        '{"answer": 5}',
+        "| total | 5 |",
         "\\boxed{5",
         "\\boxed{}",
         "ANSWER: " + "5" * 500,
