@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_loop.cli import main
-from bench_loop.result.store import to_bytes
+from bench_loop.result.store import save, to_bytes
 from tests.console.make_run import make_run
 
 
@@ -109,3 +109,15 @@ def test_suites_fit_a_narrow_terminal_without_cutting_names(
     shown = capsys.readouterr().out
     assert "instructfollow" in shown
     assert max(map(len, shown.splitlines())) <= 56
+
+
+def test_latest_stands_for_the_newest_result(
+    result_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
+    save(make_run(), tmp_path / "results")
+    assert run("compare", str(result_file), "latest") == 0
+    assert "B and A are the same run." in capsys.readouterr().out
