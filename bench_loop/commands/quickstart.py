@@ -35,7 +35,8 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     """
     from bench_loop.commands.run import benchmark, load_harness, prepare
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import CONTEXT_WINDOW, make_plan
+    from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
     from bench_loop.result.store import make_ready
 
     plan = make_plan(profile="smoke", context_window=CONTEXT_WINDOW)
