@@ -48,12 +48,13 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
     if header.status == "complete":
         of_what = f" of {sum(suite.task_count for suite in suites)} tasks. "
     else:
-        judged = sum(
-            suite.fail_count + suite.partial_count + suite.truncated_count + suite.error_count
-            for suite in suites
-        )
-        of_what = f" of the {judged} answers it got to. "
+        of_what = f" of the {sum(map(_lost, suites))} trials it got to. "
     return [Span("It passed "), Span("none", "strong"), Span(of_what)]
+
+
+def _lost(suite: SuiteResult) -> int:
+    """Trials that did not pass."""
+    return suite.partial_count + suite.fail_count + suite.truncated_count + suite.error_count
 
 
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:

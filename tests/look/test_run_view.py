@@ -113,7 +113,7 @@ def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
 
 def test_a_run_that_stopped_early_counts_what_it_got_to() -> None:
     stopped = samples.result(["fail", "truncated"], status="aborted")
-    assert "It passed none of the 6 answers it got to." in text_of(run_view(stopped).lede)
+    assert "It passed none of the 6 trials it got to." in text_of(run_view(stopped).lede)
 
 
 def test_the_command_asks_for_the_same_window_and_trials() -> None:
