@@ -108,8 +108,6 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
-    if result.status_reason:
-        yield from page.prose(Text(clean(result.status_reason), style="partial"))
     for notice in views.notices(result):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
