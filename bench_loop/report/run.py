@@ -261,7 +261,7 @@ def provenance(result: RunHeader) -> tuple[Reading, ...]:
     return _readings(
         ("run", result.run_id),
         ("fingerprint", result.fingerprint.removeprefix("sha256:")[:16]),
-        ("measured", f"{figures.moment(result.started_at)}"),
+        ("started", figures.moment(result.started_at)),
         ("took", figures.duration(result.total_runtime_s)),
         ("run index", str(result.run_index)),
         ("bench-loop", result.benchmark_version),
