@@ -49,7 +49,9 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     finally:
         provider.close()
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
-        click.echo("Open the leaderboard with: bench-loop serve")
+        from bench_loop.console import program
+
+        click.echo(f"Open the leaderboard with: {program()} serve")
         return 0
     from bench_loop.commands.serve import serve
 

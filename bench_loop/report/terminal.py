@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.marks import (
     LABEL,
@@ -260,6 +260,7 @@ def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]
     else:
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
+    command = command.replace("bench-loop", program(), 1)
     line = label("next").append(command)
     if line.cell_len + 3 + len(effect) <= page.columns:
         line.append(f"   {effect}", style="basis")
