@@ -204,7 +204,8 @@ def _show_answer(answer: Answer, site: str, *, as_json: bool) -> None:
     click.echo(f"{begin}: {status}, level {level}.")
     url = shown_url(site, body.get("url"))
     if url:
-        click.echo(url)
+        after = "  once a moderator has let it in" if body.get("status") == "pending" else ""
+        click.echo(f"{url}{after}")
 
 
 def _show_checks(answer: Answer, *, as_json: bool) -> int:
