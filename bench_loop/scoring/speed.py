@@ -69,6 +69,12 @@ def half_width(values: Spread | None) -> float | None:
     return t_quantile(TWO_SIDED, values.n - 1) * relative_error(values)
 
 
+def reach(values: Spread | None) -> float | None:
+    """The half-width in the unit of the values, for showing; None below two trials."""
+    share = half_width(values)
+    return None if values is None or share is None else share * values.mean
+
+
 def relative_error(values: Spread) -> float:
     """Standard error of the mean of two or more values, a share of the mean."""
     assert values.stdev is not None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bench_loop.contracts.chat import EngineTimings
 from bench_loop.result.records import Spread, Trial
-from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, spread
+from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, reach, spread
 from tests.scoring.make_trials import engine_timings, speed_trial
 
 
@@ -35,6 +35,13 @@ def test_a_single_measurement_has_no_deviation() -> None:
 def test_half_width_is_students() -> None:
     # 48, 50, 52: s = 2, t(0.975, 2) = 4.302653, h = 4.302653 x 2 / (sqrt(3) x 50).
     assert half_width(spread([48.0, 50.0, 52.0])) == pytest.approx(0.0993655, abs=5e-7)
+
+
+def test_reach_is_the_half_width_in_the_unit_of_the_values() -> None:
+    # t(0.975, 2) = 4.30265, s = 2, n = 3: 4.30265 x 2 / sqrt(3).
+    assert reach(spread([48.0, 50.0, 52.0])) == pytest.approx(4.96827, abs=5e-5)
+    assert reach(spread([48.0])) is None
+    assert reach(None) is None
 
 
 def test_half_width_needs_two_trials() -> None:
