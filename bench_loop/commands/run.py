@@ -135,7 +135,7 @@ def command(
 
         raise ProviderError(
             f"The run is incomplete: {result.status_reason}",
-            remedy="What was measured is kept; it is not ranked.",
+            remedy="See to the server and run it again; what was measured is kept, not ranked.",
         )
 
 

@@ -254,7 +254,9 @@ def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]
         return
     place = _from_here(file)
     yield label("saved").append(clean(place))
-    if result.profile == "smoke":
+    if result.status != "complete":
+        command, effect = views.command_line(result), "runs it again"
+    elif result.profile == "smoke":
         ranked = result.model_copy(update={"profile": "quick"})
         command, effect = views.command_line(ranked), "can be ranked"
     else:

@@ -167,6 +167,12 @@ def test_after_smoke_the_next_thing_is_a_run_that_can_be_ranked(tmp_path: Path) 
     assert "bench-loop run --model qwen3.5:27b --provider openai_compat --profile quick" in shown
 
 
+def test_after_a_run_that_stopped_early_the_next_thing_is_the_same_run(tmp_path: Path) -> None:
+    shown = text(make_run(status="incomplete"), file=tmp_path / "x.json")
+    assert "submit" not in shown
+    assert shown.endswith("--provider openai_compat --profile core\n\n")
+
+
 def test_no_text_from_a_model_or_server_steers_the_terminal() -> None:
     evil = "a\x1b[2Jb\x1b]0;owned\x07c\u202ed[bold red]e[/]\r\nf"
     trial = make_trial("reasonmath", 0, "fail", task_id=evil, reason=evil, message=evil)

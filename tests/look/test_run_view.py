@@ -127,9 +127,9 @@ def test_the_shortest_speed_plan_says_why_it_has_no_score() -> None:
     assert (stat(short, "Speed").basis or "").endswith(", too few trials for a score")
 
 
-def test_a_run_that_stopped_early_counts_what_it_got_to() -> None:
-    stopped = samples.result(["fail", "truncated"], status="aborted")
-    assert "It passed none of the 6 trials it got to." in text_of(run_view(stopped).lede)
+def test_a_run_that_stopped_early_counts_the_answers_it_gave() -> None:
+    stopped = samples.result(["fail", "infrastructure_error"], status="incomplete")
+    assert "It passed none of the 3 answers it gave." in text_of(run_view(stopped).lede)
 
 
 def test_the_command_asks_for_the_same_window_and_trials() -> None:
