@@ -123,7 +123,9 @@ def command(
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:
-            result = benchmark(plan, setup, folder, speed_budget)
+            result = benchmark(
+                plan, setup, folder, speed_budget, is_endpoint_named=endpoint is not None
+            )
     finally:
         server.close()
     if as_json:
@@ -218,7 +220,12 @@ def prepare(
 
 
 def benchmark(
-    plan: RunPlan, setup: Setup, output: Path, speed_budget_s: float | None = None
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    speed_budget_s: float | None = None,
+    *,
+    is_endpoint_named: bool = False,
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -236,5 +243,6 @@ def benchmark(
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
         result = Run(plan, setup, output, progress, speed_budget_s).go()
-    print_run(result, screen, progress.file)
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
     return result

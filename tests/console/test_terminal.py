@@ -173,6 +173,11 @@ def test_after_a_run_that_stopped_early_the_next_thing_is_the_same_run(tmp_path:
     assert shown.endswith("--provider openai_compat --profile core\n\n")
 
 
+def test_the_next_run_goes_to_the_address_that_was_named(tmp_path: Path) -> None:
+    shown = text(smoke(), file=tmp_path / "x.json", endpoint="http://127.0.0.1:9000")
+    assert "--profile quick --endpoint http://127.0.0.1:9000\n" in shown
+
+
 def test_no_text_from_a_model_or_server_steers_the_terminal() -> None:
     evil = "a\x1b[2Jb\x1b]0;owned\x07c\u202ed[bold red]e[/]\r\nf"
     trial = make_trial("reasonmath", 0, "fail", task_id=evil, reason=evil, message=evil)
