@@ -13,7 +13,8 @@ def group_of(folder: str, marks: Collection[str]) -> str:
     """Group of a test by the folder under `tests/` that it lies in, and by its marks.
 
     `unit` starts nothing but small servers of the tests' own, `engine` needs a real component,
-    `sandbox` runs programs in every kind of sandbox, `site` is the Django part, `browser` drives a real browser, `wheel` installs what is shipped.
+    `sandbox` runs programs in every kind of sandbox, `site` is the Django part, `browser` drives a
+    real browser, `wheel` installs what is shipped.
     """
     if folder == "wheel":
         return "wheel"

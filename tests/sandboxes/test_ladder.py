@@ -51,7 +51,9 @@ def test_bubblewrap_is_taken_where_no_engine_answers(
 @pytest.mark.real
 def test_docker_is_taken_first() -> None:
     need_docker()
-    assert open_sandbox().kind == "docker"
+    sandbox = open_sandbox()
+    assert sandbox.kind == "docker"
+    sandbox.close()
 
 
 def test_a_subprocess_must_be_opted_into() -> None:

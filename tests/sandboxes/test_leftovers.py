@@ -33,7 +33,8 @@ def test_an_overdue_container_is_removed_and_another_kept() -> None:
     for name in names:
         container = client.containers.create(**sandbox._settings(name))
         container.start()
-    Docker(connect(), SandboxLimits())
+    sandbox.close()
+    client = connect()
     left = {one.name for one in client.containers.list(all=True, filters={"label": LABEL})}
     assert left & set(names) == {names[1]}
     client.containers.get(names[1]).remove(force=True)

@@ -143,7 +143,9 @@ def test_the_supervisors_own_streams_are_out_of_reach(sandbox: StagedSandbox) ->
         "import os, struct\n"
         'said = b\'{"status": 0, "limit": null, "oom": false}\'\n'
         "for pid in {1, os.getppid()}:\n"
-        "    try: os.write(os.open(f'/proc/{pid}/fd/1', os.O_WRONLY), b'x' + struct.pack('>I', 41))\n"
+        "    try:\n"
+        "        stream = os.open(f'/proc/{pid}/fd/1', os.O_WRONLY)\n"
+        "        os.write(stream, b'x' + struct.pack('>I', len(said)) + said)\n"
         "    except OSError as error: print(type(error).__name__)\n"
         "raise SystemExit(5)"
     )

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from bench_loop.contracts.sandbox import LimitsVerified, SandboxLimits
+from bench_loop.contracts.sandbox import LimitsVerified, Program, SandboxLimits, SandboxRun
 from bench_loop.errors import SandboxError
+from bench_loop.sandboxes._session import StagedSandbox
 from bench_loop.sandboxes.bubblewrap import Bubblewrap
 from bench_loop.sandboxes.docker import Docker, connect
 from bench_loop.sandboxes.ladder import open_sandbox
-from bench_loop.sandboxes.selftest import examine
+from bench_loop.sandboxes.selftest import SelfTest, examine
 from tests.components import need_bubblewrap, need_docker, need_root
 from tests.sandboxes.kinds import a_user, real
 
@@ -47,8 +48,15 @@ class LooseBubblewrap(Bubblewrap):
         return [*command[:at], *self.words, *command[at:]]
 
 
+def examined(sandbox: StagedSandbox) -> SelfTest:
+    try:
+        return examine(sandbox)
+    finally:
+        sandbox.close()
+
+
 def test_docker_passes() -> None:
-    test = examine(real("docker"))
+    test = examined(real("docker"))
     assert (test.verified, test.faults) == (ALL_HOLD, ())
 
 
@@ -75,7 +83,7 @@ def test_a_subprocess_cannot_limit_the_disk() -> None:
 )
 def test_a_limit_taken_away_from_docker_is_seen(limit: str, without: tuple[str, ...]) -> None:
     need_docker()
-    test = examine(LooseDocker(*without))
+    test = examined(LooseDocker(*without))
     assert test.verified == ALL_HOLD.model_copy(update={limit: False})
 
 
@@ -90,7 +98,7 @@ def test_a_limit_taken_away_from_docker_is_seen(limit: str, without: tuple[str, 
 def test_a_wall_taken_away_from_docker_is_seen(instead: dict[str, object], limit: str) -> None:
     need_docker()
     without = ("memswap_limit",)
-    assert getattr(examine(LooseDocker(*without, **instead)).verified, limit) is False
+    assert getattr(examined(LooseDocker(*without, **instead)).verified, limit) is False
 
 
 @pytest.mark.parametrize(
@@ -107,7 +115,7 @@ def test_a_wall_taken_away_from_docker_is_seen(instead: dict[str, object], limit
 )
 def test_rights_left_to_a_container_are_seen(instead: dict[str, object], fault: str) -> None:
     need_docker()
-    assert any(fault in sentence for sentence in examine(LooseDocker(**instead)).faults)
+    assert any(fault in sentence for sentence in examined(LooseDocker(**instead)).faults)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,6 @@ def test_rights_left_to_a_container_are_seen(instead: dict[str, object], fault: 
     [
         (("--share-net",), "network"),
         (("--bind", "/tmp", "/tmp"), "fs_read"),
-        (("--bind", "/tmp", "/tmp"), "fs_write"),
         (("--tmpfs", "/work"), "disk"),
     ],
 )
@@ -139,7 +146,14 @@ def test_a_subprocess_is_recorded_as_opted_into() -> None:
     assert any("the work folder took more than its size" in sentence for sentence in said)
 
 
+class Mute(Bubblewrap):
+    """A sandbox in which other programs run than are asked for."""
+
+    def run(self, program: Program, *, wall_s: float | None = None) -> SandboxRun:
+        return super().run(Program(("true",)), wall_s=wall_s)
+
+
 def test_a_sandbox_whose_probe_says_nothing_is_none() -> None:
     need_bubblewrap()
-    with pytest.raises(SandboxError, match="self-test gave no answer"):
-        examine(LooseBubblewrap("--ro-bind", "/dev/null", "/usr/lib/python3.11/json/__init__.py"))
+    with pytest.raises(SandboxError, match="self-test gave no answer: exit status 0"):
+        examine(Mute(SandboxLimits()))
