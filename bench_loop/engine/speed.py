@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bench_loop.contracts.chat import ChatReply, Message
 from bench_loop.contracts.provider import Provider
 from bench_loop.engine.packs import Pack
+from bench_loop.engine.plan import UNMEASURED_WALL_LIMIT_S
 from bench_loop.engine.profiles import ProfileRules
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.trial import clock_fields, total_tokens
@@ -233,8 +234,12 @@ class SpeedRun:
 
 
 def wall_limit_s(rates: Rates | None, prompt_tokens: int, budget: int) -> float:
-    """Wall limit of one request: 120 s + 3 x its expected time; 600 s before anything is known."""
-    return 600.0 if rates is None else 120.0 + 3 * rates.seconds(prompt_tokens, budget)
+    """Wall limit of one request: 120 s + 3 x its expected time; fixed before anything is known."""
+    return (
+        UNMEASURED_WALL_LIMIT_S
+        if rates is None
+        else 120.0 + 3 * rates.seconds(prompt_tokens, budget)
+    )
 
 
 def calibrated(reply: ChatReply) -> Rates:
