@@ -45,10 +45,10 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
     """What the quality suites came to; of a run that stopped early, only what was run counts."""
     if any(suite.score for suite in suites):
         return _best_and_worst(suites, header.aggregates)
-    if header.status == "complete":
-        of_what = f" of {sum(suite.task_count for suite in suites)} tasks. "
-    else:
-        of_what = f" of the {sum(map(_lost, suites))} trials it got to. "
+    tried = sum(map(_lost, suites))
+    of_what = f" of {tried} trials. "
+    if header.status != "complete":
+        of_what = f" of the {tried} trials it got to. "
     return [Span("It passed "), Span("none", "strong"), Span(of_what)]
 
 

@@ -79,7 +79,10 @@ def _addresses() -> list[str]:
         return [named]
     context = ContextAPI.get_current_context()
     sockets = [*USUAL_SOCKETS, f"{os.environ.get('XDG_RUNTIME_DIR', '')}/podman/podman.sock"]
-    return [*([context.Host] if context and context.Host else []), *(f"unix://{path}" for path in sockets)]
+    return [
+        *([context.Host] if context and context.Host else []),
+        *(f"unix://{path}" for path in sockets),
+    ]
 
 
 def _is_open(address: str) -> bool:
