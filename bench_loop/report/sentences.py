@@ -45,10 +45,11 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
     """What the quality suites came to; of a run that stopped early, only what was run counts."""
     if any(suite.score for suite in suites):
         return _best_and_worst(suites, header.aggregates)
+    answers = sum(map(_lost_answers, suites))
     if header.status == "complete":
-        of_what = f"{sum(suite.task_count for suite in suites)} tasks"
+        of_what = f"{answers + sum(suite.error_count for suite in suites)} trials"
     else:
-        of_what = f"the {sum(map(_lost_answers, suites))} answers it gave"
+        of_what = f"the {answers} answers it gave"
     return [Span("It passed "), Span("none", "strong"), Span(f" of {of_what}. ")]
 
 
