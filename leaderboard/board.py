@@ -158,6 +158,7 @@ def standing(entry: Entry) -> Standing:
         href=entry.get_absolute_url(),
         stack=stack_name(entry),
         profile=entry.profile,
+        league=entry.league,
         finished_at=entry.finished_at,
         scores=_scores(entry),
         generation=generation,

@@ -8,10 +8,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
 from bench_loop.scoring.speed import reach
-from leaderboard.bands import league_of, update_bands
+from leaderboard.bands import update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
 

@@ -147,6 +147,9 @@ def _speed_basis(speed: Speed) -> str:
     parts = [f"plan {speed.plan}"]
     if counted:
         parts.append(f"n {counted.n}")
+    for name, other in (("prompt", speed.prompt_tps), ("TTFT", speed.ttft_s)):
+        if counted and other and other.n != counted.n:
+            parts.append(f"{name} n {other.n}")
     if counted and counted.basis:
         parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
     parts += [clean(finding).replace("_", " ") for finding in speed.findings]

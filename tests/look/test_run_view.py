@@ -84,6 +84,10 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
             {"speed": [estimated(trial) for trial in samples.speed_trials()]},
             "The tokens behind its speed were estimated from the text, not counted.",
         ),
+        (
+            {"speed": samples.speed_trials()[2:]},
+            "The speed was measured only once, which does not show how much it varies.",
+        ),
         ({"status": "incomplete"}, "The run is incomplete."),
         (
             {"aggregates": Aggregates()},
