@@ -79,7 +79,10 @@ def _addresses() -> list[str]:
         return [named]
     context = ContextAPI.get_current_context()
     sockets = [*USUAL_SOCKETS, f"{os.environ.get('XDG_RUNTIME_DIR', '')}/podman/podman.sock"]
-    return [*([context.Host] if context and context.Host else []), *(f"unix://{path}" for path in sockets)]
+    return [
+        *([context.Host] if context and context.Host else []),
+        *(f"unix://{path}" for path in sockets),
+    ]
 
 
 def _is_open(address: str) -> bool:
@@ -161,7 +164,7 @@ class Docker(StagedSandbox):
         disk = f"size={limits.disk_mb * MB},mode=1777"
         return {
             "image": self._image,
-            "entrypoint": ["python3", "-I", "-c", supervisor_source()],
+            "entrypoint": ["python3", "-I", "-S", "-c", supervisor_source()],
             "name": name,
             "labels": {LABEL: name},
             "environment": {"LANG": "C.UTF-8"},
