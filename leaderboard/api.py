@@ -16,7 +16,7 @@ from bench_loop.result.schema import result_schema
 from leaderboard.filters import FILTERS, EntryFilter, unknown_filters
 from leaderboard.models import Entry
 
-INTERNAL_COLUMNS = ["id", "run", "withdrawn_at", "withdrawn_reason"]
+INTERNAL_COLUMNS = ["id", "run", "league", "withdrawn_at", "withdrawn_reason"]
 
 
 class EntrySerializer(ModelSerializer[Entry]):

@@ -57,6 +57,9 @@ class Entry(models.Model):
     gpu_memory_gb = models.FloatField(null=True)
     system_memory_gb = models.FloatField(null=True)
     profile = models.CharField(max_length=20, db_index=True)
+    league = models.CharField(
+        max_length=71, db_index=True, help_text="Runs with the same key are ranked together."
+    )
     scoring_version = models.CharField(max_length=1000)
     finished_at = models.DateTimeField(db_index=True)
 

@@ -8,15 +8,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
+from leaderboard.bands import update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
-
-WIDEST_RANKED_HALF_WIDTH = 0.10
-"""Speed that is known no better than to 10 % is shown and not ranked."""
 
 
 @transaction.atomic
@@ -37,6 +35,8 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
             "published_at": timezone.now(),
         },
     )
+    update_bands(entry.league)
+    entry.refresh_from_db(fields=["band_low", "band_high"])
     run.record("published", {"model_id": entry.model_id, "level": level})
     return entry
 
@@ -44,27 +44,10 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
 @transaction.atomic
 def withdraw(run: Run, reason: str) -> None:
     """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
-    withdrawn = Entry.objects.shown().filter(run=run)
-    if withdrawn.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
+    shown = Entry.objects.shown().filter(run=run)
+    if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
+        update_bands(run.entry.league)
         run.record("withdrawn", {})
-
-
-def not_ranked_reason(header: RunHeader) -> str:
-    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
-    rules = PROFILES.get(header.profile)
-    context = header.subject.context
-    half_width = header.speed.generation_half_width if header.speed else None
-    if header.status != "complete":
-        return f"The run is {header.status}."
-    if rules is None or not rules.is_ranked:
-        return f"Runs of the profile {header.profile} are never ranked."
-    if header.aggregates.overall_score is None:
-        return "There is no overall score: a part of the profile was not measured."
-    if context is None or context.loaded is None:
-        return "The loaded context window was not read back from the server."
-    if half_width is not None and half_width > WIDEST_RANKED_HALF_WIDTH:
-        return "The speed varied too much to be ranked."
-    return ""
 
 
 def columns(header: RunHeader) -> dict[str, Any]:
@@ -84,6 +67,7 @@ def columns(header: RunHeader) -> dict[str, Any]:
         "gpu_memory_gb": machine.gpu_memory_gb,
         "system_memory_gb": machine.system_memory_gb,
         "profile": header.profile,
+        "league": league_of(header),
         "scoring_version": header.scoring_version,
         "finished_at": header.finished_at,
         **_score_columns(header.aggregates),

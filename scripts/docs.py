@@ -116,7 +116,7 @@ def exit_codes() -> str:
     codes = {0: "Everything was done.", 130: "Interrupted; every finished trial was kept."}
     for kind in _tree(errors.BenchLoopError):
         if "exit_code" in vars(kind):
-            codes[kind.exit_code] = (kind.__doc__ or "").splitlines()[0].replace("`", "")
+            codes[kind.exit_code] = re.split("[.:]", kind.__doc__ or "")[0] + "."
     return table(("code", "means"), sorted(codes.items()))
 
 

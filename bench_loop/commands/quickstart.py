@@ -10,8 +10,6 @@ import click
 if TYPE_CHECKING:
     from bench_loop.contracts.provider import Provider
 
-DEFAULT_MODEL = "smollm2-135m"
-
 
 @click.command(
     epilog="""
@@ -29,28 +27,35 @@ Examples:
 )
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the local site. [8877]")
 @click.option("--no-serve", is_flag=True, help="Stop after the report (or BENCHLOOP_NO_SERVE=1).")
-def command(model_id: str | None, port: int | None, no_serve: bool) -> None:
+def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     """Benchmark a model on this machine and open the local site.
 
     Uses a running Ollama or llama.cpp server if there is one. With none, a small model is fetched
     and served by the built-in llama.cpp engine for as long as the benchmark takes.
     """
-    from bench_loop.commands.run import benchmark, load_harness
+    from bench_loop.commands.run import benchmark, load_harness, prepare
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import CONTEXT_WINDOW, make_plan
+    from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.result.store import make_ready
 
     plan = make_plan(profile="smoke", context_window=CONTEXT_WINDOW)
+    folder = results_folder()
+    make_ready(folder)
     provider, model_id = find_model(model_id, plan.context_window)
     try:
-        benchmark(plan, provider, model_id, load_harness("raw"), results_folder())
+        setup = prepare(provider, model_id, load_harness("raw"))
+        benchmark(plan, setup, folder)
     finally:
         provider.close()
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
-        click.echo("Open the leaderboard with: bench-loop serve")
-        return
+        from bench_loop.console import program
+
+        click.echo(f"Open the leaderboard with: {program()} serve")
+        return 0
     from bench_loop.commands.serve import serve
 
-    serve(port)
+    return serve(port)
 
 
 def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str]:
@@ -63,13 +68,11 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
 
     found = discover.find_server()
     if found is None:
-        chosen = model_id or DEFAULT_MODEL
+        chosen = model_id or embedded.DEFAULT_MODEL
         click.echo(f"No model server is running: starting the embedded engine with {chosen}.")
         return embedded.start(chosen, context_window, on_progress=click.echo), chosen
     provider = connect(*found, model_id or "", context_window)
     if model_id is None:
-        models = [model for model in provider.models() if not model.is_remote]
-        models.sort(key=lambda model: (model.context_loaded is None, model.size_bytes or 0))
-        model_id = models[0].model_id
+        model_id = discover.usable_models(provider)[0].model_id
     click.echo(f"Using {model_id} on {found[0]} at {found[1]}.")
     return provider, model_id

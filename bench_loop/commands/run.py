@@ -14,8 +14,8 @@ from bench_loop.registry import names
 if TYPE_CHECKING:
     from bench_loop.contracts.harness import HarnessAdapter
     from bench_loop.contracts.provider import Provider
-    from bench_loop.engine.events import Listener
     from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
 
 PROVIDERS = ("ollama", "openai_compat", "embedded")
@@ -95,7 +95,9 @@ def command(
     """
     from bench_loop.config import results_folder
     from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
+    from bench_loop.result.store import make_ready
 
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
@@ -106,20 +108,22 @@ def command(
         trials=trials,
         context_window=context_window,
     )
+    folder = output or results_folder()
+    make_ready(folder)
     server = connect(provider, endpoint, model_id, context_window)
     try:
-        result = benchmark(
-            plan,
+        setup = prepare(
             server,
             model_id,
             load_harness(harness),
-            output or results_folder(),
             label=label,
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
-            speed_budget_s=speed_budget,
-            is_quiet=as_json,
         )
+        if as_json:
+            result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
+        else:
+            result = benchmark(plan, setup, folder, speed_budget)
     finally:
         server.close()
     if as_json:
@@ -177,54 +181,60 @@ def load_harness(name: str) -> HarnessAdapter:
     return adapter
 
 
-def benchmark(
-    plan: RunPlan,
+def prepare(
     provider: Provider,
     model_id: str,
     harness: HarnessAdapter,
-    output: Path,
     *,
     label: str | None = None,
     gpu: str | None = None,
     gpu_memory_gb: float | None = None,
-    speed_budget_s: float | None = None,
-    is_quiet: bool = False,
-) -> RunResult:
-    """Run the plan with a live display and print the report; the result is in `output`."""
-    from bench_loop.engine.run import Run, Setup
+) -> Setup:
+    """Look at server, model and machine before any time is spent.
+
+    Raises ProviderError when the server or the model cannot be benchmarked.
+    """
+    from bench_loop.engine.run import Setup
+    from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
+    from bench_loop.names.parse import parse_model
 
     server = provider.server()
     model = provider.model(model_id)
+    refused = parse_model(model_id, model, provider=server.engine).refuse_reason
+    if refused:
+        raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
     machine = machine_record(
         detect(),
         is_local=server.is_local,
         label=label,
         declared_gpu=gpu,
         declared_gpu_memory_gb=gpu_memory_gb,
+        backend="cpu" if server.offloaded_layers == 0 else None,
     )
     can_think = model.capabilities is not None and "thinking" in model.capabilities
-    setup = Setup(provider, harness, model_id, machine, thinking=False if can_think else None)
+    return Setup(provider, harness, server, model, machine, False if can_think else None)
 
-    def go(listen: Listener) -> RunResult:
-        return Run(plan, setup, output, listen, speed_budget_s).go()
 
-    if is_quiet:
-        return go(lambda event: None)
+def benchmark(
+    plan: RunPlan, setup: Setup, output: Path, speed_budget_s: float | None = None
+) -> RunResult:
+    """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
+    from bench_loop.engine.run import Run
     from bench_loop.report.progress import RunProgress
     from bench_loop.report.terminal import print_run
 
     screen = console()
     planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
     nodes = (
-        " ".join(filter(None, (model.model_id, model.quantization))),
-        " ".join(filter(None, (server.engine, server.version))),
-        f"{harness.name} {harness.version}",
+        " ".join(filter(None, (setup.model.model_id, setup.model.quantization))),
+        " ".join(filter(None, (setup.server.engine, setup.server.version))),
+        f"{setup.harness.name} {setup.harness.version}",
         "verifier",
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
-        result = go(progress)
+        result = Run(plan, setup, output, progress, speed_budget_s).go()
     print_run(result, screen, progress.file)
     return result

@@ -12,7 +12,7 @@ from pathlib import Path
 import bench_loop
 from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.provider import ModelFacts, ServerFacts
-from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan
+from bench_loop.engine.plan import SEED_RULE, RunPlan
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
@@ -113,9 +113,9 @@ def missing_suites(plan: RunPlan, trials: Sequence[Trial]) -> tuple[str, ...]:
 def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
     """What is measured, its names normalised."""
     model, server = conditions.model, conditions.server
-    name = parse_model(model.model_id, model)
+    name = parse_model(model.model_id, model, provider=server.engine)
     return Subject(
-        model_id=model.model_id,
+        model_id=name.model_id,
         model_family=name.family,
         parameters_b=name.parameters_b,
         active_parameters_b=name.active_parameters_b,
@@ -178,7 +178,7 @@ def _settings(plan: RunPlan, server: ServerFacts, speed_budget_s: float | None) 
         seed_rule=SEED_RULE,
         answer_budget_rule=plan.answer_budget_rule,
         context_window=plan.context_window,
-        wall_limit_rule=WALL_LIMIT_RULE,
+        wall_limit_rule=plan.wall_limit_rule,
         speed_budget_s=speed_budget_s,
         use_prompt_cache=True,
         flash_attention=server.flash_attention,

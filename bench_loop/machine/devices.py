@@ -120,6 +120,20 @@ def vendor_of(raw: str) -> str | None:
     return None
 
 
+def memory_class_gb(
+    device: Device, memory_gb: float | None, system_memory_gb: float | None
+) -> int | None:
+    """The size in GB that a device is classed by; None where it cannot be told.
+
+    Both amounts are GiB as shown. A unified device is classed by the installed memory: what a
+    driver shows of it is a carve-out, and counts only where the system's memory is unknown.
+    """
+    if not device.is_unified:
+        return gpu_class_gb(device, memory_gb)
+    shown = system_memory_gb or memory_gb
+    return system_class_gb(shown) if shown else None
+
+
 def gpu_class_gb(device: Device, measured_gb: float | None) -> int | None:
     """Marketing size of a GPU's own memory in GB; None where it cannot be told.
 
@@ -200,7 +214,7 @@ def _clean(raw: str) -> str:
 def _plain(raw: str) -> str:
     """The text without row numbers, makers and trade marks; laptops in one spelling."""
     text = re.sub(r"^\s*(?:(?:gpu|device)\s*)?\d+\s*[:,]", " ", raw, flags=re.I)
-    text = re.sub(r"\((?:r|tm|c)\)|[®™]", " ", text, flags=re.I)
+    text = re.sub(r"\((?:r|tm|c)\)|[®™]|\bw/", " ", text, flags=re.I)
     text = re.sub(r"\b(nvidia|corporation|amd|ati|intel|geforce)\b", " ", text, flags=re.I)
     text = re.sub(r"\bwith max-q( design)?", "Max-Q", text, flags=re.I)
     return re.sub(r"\blaptop gpu\b|\bmobile\b", "Laptop", text, flags=re.I)

@@ -43,9 +43,9 @@ def operating_system() -> str | None:
 def gpus(system_memory: float | None) -> tuple[Gpu, ...]:
     """Every GPU that a driver shows; the PCI list only where no driver shows any."""
     nvidia = (
-        _nvml_gpus(system_memory)
+        _jetson(system_memory)  # its driver says Orin of every module
+        or _nvml_gpus(system_memory)
         or _from_tool(_NVIDIA_SMI, gpus_from_nvidia_smi, system_memory)
-        or _jetson(system_memory)
     )
     amd = _from_tool(_ROCM_SMI, gpus_from_rocm_smi, system_memory) or amd_cards(
         Path("/sys/class/drm"), system_memory

@@ -20,13 +20,15 @@ from collections import Counter
 from collections.abc import Iterable
 
 from bench_loop import config
-from bench_loop.machine.devices import Device, find_device, gpu_class_gb, system_class_gb
+from bench_loop.errors import UsageError
+from bench_loop.machine.devices import Device, find_device, memory_class_gb, system_class_gb
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.reported import gib_in
 from bench_loop.result.records import DeclaredMachine, Gpu, Machine
 
 REMOTE = "remote"
 UNKNOWN = "unknown"
+MOST_GPU_GB = 10_000
 
 
 def machine_record(
@@ -43,8 +45,13 @@ def machine_record(
     `is_local`: the model server runs on this very machine. Another machine's speed is not credited
     to this one's hardware: everything detected is left out. `declared_gpu_memory_gb` is that of
     one GPU. `backend` is what the engine computed with, where known; with `cpu` the GPUs took no
-    part and are left out too.
+    part and are left out too. Raises UsageError for a memory size that no GPU has.
     """
+    if declared_gpu_memory_gb is not None and not 0 < declared_gpu_memory_gb < MOST_GPU_GB:
+        raise UsageError(
+            f"{declared_gpu_memory_gb:g} GB is no size of a GPU's memory.",
+            remedy="Give the memory of one GPU in GB, like 24.",
+        )
     declared = _declared(label, declared_gpu, declared_gpu_memory_gb)
     machine_id = config.machine_id()
     if not is_local:
@@ -101,12 +108,7 @@ def _gpu_key(gpu: Gpu, system_memory_gb: float | None) -> str:
 def _device_key(
     device: Device, memory_gb: float | None, system_memory_gb: float | None = None
 ) -> str:
-    size: int | None
-    if device.is_unified:
-        installed = system_memory_gb or memory_gb
-        size = system_class_gb(installed) if installed else None
-    else:
-        size = gpu_class_gb(device, memory_gb)
+    size = memory_class_gb(device, memory_gb, system_memory_gb)
     return "-".join(filter(None, (_slug(device.name), f"{size}gb" if size else "")))
 
 

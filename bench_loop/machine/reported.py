@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bench_loop.machine.devices import Device, find_device, gpu_class_gb, system_class_gb
+from bench_loop.machine.devices import Device, find_device, memory_class_gb
 
 _IN_GIB = {
     "gib": 1.0,
@@ -19,7 +19,8 @@ _IN_GIB = {
     "m": 1 / 1024,
     "bytes": 1 / 2**30,
 }
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s*(gib|gb|mib|mb|bytes|m)\b", re.I)
+_SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|bytes|m)\b", re.I)
+_SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
 _CPU = re.compile(
@@ -103,11 +104,15 @@ def _device_rows(raw: str) -> list[str]:
 def _row_gib(row: str, device: Device) -> float | None:
     """The amount in the row itself: with a unit, or bare MiB in a column of its own.
 
-    A size glued into a product's name (`H100 80GB HBM3`) is no reading.
+    A size inside a product's name (`GH200 480GB`) is a reading only where the table agrees.
     """
     if bare := _BARE_MIB.search(row):
         return int(bare[1] or bare[2]) / 1024
-    return None if device.memory_classes and "," not in row and "HBM" in row else gib_in(row)
+    size = gib_in(row)
+    is_apart = _SIZE_APART.search(row) is not None
+    if size is None or is_apart or not device.memory_classes:
+        return size
+    return size if round(size) in device.memory_classes else None
 
 
 def _count_by_total(device: Device, total_gib: float | None) -> int:
@@ -118,9 +123,5 @@ def _count_by_total(device: Device, total_gib: float | None) -> int:
 
 
 def _reported(device: Device, gib: float | None, system_memory_gb: float | None) -> ReportedGpu:
-    if device.is_unified:
-        installed = system_memory_gb or gib
-        size = system_class_gb(installed) if installed else None
-    else:
-        size = gpu_class_gb(device, gib)
+    size = memory_class_gb(device, gib, system_memory_gb)
     return ReportedGpu(device.name, device.vendor, size, device.is_unified, device.is_known)

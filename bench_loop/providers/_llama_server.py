@@ -52,7 +52,7 @@ def _params(settings: dict[str, Any]) -> Any:
     params.endpoint_metrics = True
     params.endpoint_slots = True
     params.ui = False
-    params.cors_origins = "null"
+    params.cors_origins = "http://127.0.0.1"  # no page of the web may read its answers
     params.verbosity = 2
     return params
 

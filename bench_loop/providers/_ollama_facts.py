@@ -7,7 +7,7 @@ from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
 from bench_loop.providers._openai_facts import template_hash
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
 
 _WEIGHTS_BLOB = re.compile(r"^FROM\s.*sha256[-:]([0-9a-f]{64})\s*$", re.MULTILINE)
 
@@ -22,7 +22,7 @@ def listed_facts(tag: dict[str, Any]) -> ModelFacts:
         quantization=as_text(details.get("quantization_level")),
         size_bytes=as_count(tag.get("size")) or None,
         context_declared=as_count(details.get("context_length")) or None,
-        capabilities=_capabilities(tag),
+        capabilities=as_texts(tag.get("capabilities")),
         is_remote=_is_remote(tag),
     )
 
@@ -45,7 +45,7 @@ def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any
             "context_declared": as_count(info.get(f"{architecture}.context_length"))
             or listed.context_declared,
             "context_loaded": as_count(running.get("context_length")) or None,
-            "capabilities": _capabilities(show) or listed.capabilities,
+            "capabilities": as_texts(show.get("capabilities")) or listed.capabilities,
             "is_remote": listed.is_remote or _is_remote(show),
         }
     )
@@ -54,20 +54,15 @@ def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any
 def entry(listing: dict[str, Any], model_id: str) -> dict[str, Any]:
     """The entry of `/api/tags` or `/api/ps` for a model; empty when there is none."""
     names = {model_id, tagged(model_id)}
-    entries = as_dicts(listing.get("models"))
-    return next((e for e in entries if {e.get("name"), e.get("model")} & names), {})
+    for found in as_dicts(listing.get("models")):
+        if {as_text(found.get("name")), as_text(found.get("model"))} & names:
+            return found
+    return {}
 
 
 def tagged(model_id: str) -> str:
     """The full name: without a tag Ollama means `latest`."""
     return model_id if ":" in model_id.rpartition("/")[2] else f"{model_id}:latest"
-
-
-def _capabilities(source: dict[str, Any]) -> tuple[str, ...] | None:
-    words = source.get("capabilities")
-    if not isinstance(words, list):
-        return None
-    return tuple(word for word in words if isinstance(word, str))
 
 
 def _is_remote(source: dict[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from bench_loop.contracts.chat import ChatRequest, EngineTimings, Message, TokenCounts
 from bench_loop.providers import _faults
+from bench_loop.providers._openai_facts import base_name
 from bench_loop.providers._stream import CallPart, Delta, event_json
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_seconds, as_text
 
@@ -102,7 +103,7 @@ def parse_event(event: dict[str, Any]) -> Delta:
         thinking=_content(delta.get("reasoning_content")) or _content(delta.get("reasoning")),
         calls=tuple(call_part(call) for call in as_dicts(delta.get("tool_calls"))),
         finish=as_text(choice.get("finish_reason")),
-        model=as_text(event.get("model")),
+        model=base_name(as_text(event.get("model")) or "") or None,
         tokens=token_counts(as_dict(event.get("usage")), timings),
         timings=engine_timings(timings),
     )

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
 
 OLLAMA_VERSION, VLLM_VERSION = "/api/version", "/version"
 VERSION_PATHS = (OLLAMA_VERSION, VLLM_VERSION)
@@ -70,15 +70,14 @@ def _capabilities(
     twins = [
         twin for twin in as_dicts(listing.get("models")) if twin.get("name") == entry.get("id")
     ]
-    listed = twins[0].get("capabilities") if twins else None
-    if not isinstance(listed, list):
+    found = as_texts(twins[0].get("capabilities")) if twins else None
+    if found is None:
         return None
-    found = [word for word in listed if isinstance(word, str)]
-    if as_dict(props.get("chat_template_caps")).get("supports_tools") is True:
-        found.append("tools")
-    if template and "enable_thinking" in template:
-        found.append("thinking")
-    return tuple(dict.fromkeys(found))
+    of_template = {
+        "tools": as_dict(props.get("chat_template_caps")).get("supports_tools") is True,
+        "thinking": "enable_thinking" in (template or ""),
+    }
+    return tuple(dict.fromkeys([*found, *(word for word, has in of_template.items() if has)]))
 
 
 def base_name(model_id: str) -> str:

@@ -113,7 +113,7 @@ class StreamReader:
         if delta is None:
             return
         self._deltas.add(delta, at_s)
-        piece = delta.thinking or delta.text
+        piece = delta.thinking + delta.text
         if piece and self._watch is not None:
             self._watch(storable(piece))
 

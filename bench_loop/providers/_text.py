@@ -8,16 +8,18 @@ from typing import Any
 
 MAX_COUNT = 2**53 - 1
 MAX_SECONDS = 1e9
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def storable(text: str) -> str:
-    """`text` with lone surrogates and NUL replaced by U+FFFD, so that any file can hold it.
+    """`text` with lone surrogates and control characters replaced by U+FFFD.
 
+    So any file, database and site can hold it; tab and line breaks stay.
     Halves of a surrogate pair that arrived apart are joined first.
     """
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return joined.replace("\0", "\ufffd")
+    return _UNSTORABLE.sub("\ufffd", joined)
 
 
 def shown(text: str, limit: int = 300) -> str:
@@ -47,6 +49,13 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
 def as_text(value: Any) -> str | None:
     """`value` if it is a string with something in it, made storable."""
     return storable(value) if isinstance(value, str) and value else None
+
+
+def as_texts(value: Any) -> tuple[str, ...] | None:
+    """The strings in the list `value`, each once; None when it is no list."""
+    if not isinstance(value, list):
+        return None
+    return tuple(dict.fromkeys(filter(None, map(as_text, value))))
 
 
 def as_count(value: Any) -> int | None:

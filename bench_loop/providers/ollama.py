@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
@@ -14,7 +15,7 @@ from bench_loop.providers._endpoint import Endpoint, parse_endpoint
 from bench_loop.providers._ollama_chat import chat_body, parse_line
 from bench_loop.providers._ollama_facts import entry, full_facts, listed_facts, tagged
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_dicts, as_text
+from bench_loop.providers._text import as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 
 PORT = 11434
@@ -62,7 +63,7 @@ class Ollama:
         tags = self._http.get_json("/api/tags")
         tag = entry(tags, model_id)
         if not tag:
-            raise self._missing(model_id, [str(t.get("name")) for t in as_dicts(tags["models"])])
+            raise self._missing(model_id, tags)
         show = self._http.post_json("/api/show", {"model": model_id})
         facts = full_facts(tag, show, entry(self._http.get_json("/api/ps"), model_id))
         refuse_unless_chat(facts)
@@ -89,8 +90,9 @@ class Ollama:
     def close(self) -> None:
         self._http.close()
 
-    def _missing(self, model_id: str, names: list[str]) -> ModelNotFoundError:
-        has = f" It has: {', '.join(sorted(names)[:10])}." if names else " It has no models."
+    def _missing(self, model_id: str, tags: dict[str, Any]) -> ModelNotFoundError:
+        names = sorted(listed_facts(tag).model_id for tag in as_dicts(tags.get("models")))
+        has = f" It has: {shown(', '.join(names))}." if names else " It has no models."
         return ModelNotFoundError(
             f"Ollama at {self._http.endpoint.url} has no model {tagged(model_id)!r}.{has}",
             remedy=f"Get it with: ollama pull {model_id}",

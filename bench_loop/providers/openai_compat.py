@@ -27,7 +27,7 @@ from bench_loop.providers._openai_facts import (
     speculative_method,
 )
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 from bench_loop.providers.ollama import Ollama
 
@@ -57,6 +57,7 @@ class OpenAICompat:
         self._http = Transport(parse_endpoint(endpoint), api_key, title, REMEDY, answer_limit_s)
         self._identity: Identity | None = None
         self._takes_extras = True
+        self._listed_ids: dict[str, str] = {}  # by our name for it: a path is cut to its end
 
     def server(self) -> ServerFacts:
         self._list()
@@ -88,13 +89,10 @@ class OpenAICompat:
                 return native.model(model_id)
         known = self.models()
         for facts in known:
-            if (
-                model_id in (facts.model_id, facts.file_name)
-                or base_name(model_id) == facts.model_id
-            ):
+            if base_name(model_id) in (facts.model_id, facts.file_name):
                 refuse_unless_chat(facts)
                 return facts
-        names = ", ".join(facts.model_id for facts in known[:10]) or "none"
+        names = shown(", ".join(facts.model_id for facts in known)) or "none"
         raise ModelNotFoundError(
             f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
             remedy=f"It has: {names}.",
@@ -109,6 +107,7 @@ class OpenAICompat:
             )
         extras = llama_extras(request) if engine == "llama.cpp" else other_extras(request)
         body = chat_body(request)
+        body["model"] = self._listed_ids.get(request.model_id, request.model_id)
         if not self._takes_extras:
             return self._send(body, request, watch)
         try:
@@ -152,6 +151,8 @@ class OpenAICompat:
         listing = self._http.get_json("/v1/models")
         if not isinstance(listing.get("data"), list):
             raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+        ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
+        self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
     def _props(self) -> dict[str, Any]:

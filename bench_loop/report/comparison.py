@@ -124,11 +124,19 @@ def print_comparison(
         screen.print()
 
 
+def _title(run: RunResult) -> str:
+    """A run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
+    stack = views.stack_name(run.subject, run.machine)
+    model = " ".join(filter(None, (stack.model, stack.quantization)))
+    return clean(f"{model} in {stack.harness}, {stack.device}")
+
+
 def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> Iterator[Text]:
     for letter, run, name in zip(LETTERS, runs, names, strict=False):
-        title = clean(views.title(run.subject, run.machine))
+        title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
-        facts = f"{run.profile}, {figures.moment(run.started_at)}, {clean(name)}"
+        state = "" if run.status == "complete" else f"{run.status}, "
+        facts = f"{run.profile}, {state}{figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
 
 
@@ -250,7 +258,7 @@ def _run_json(letter: str, run: RunResult, name: str) -> dict[str, Any]:
         "letter": letter,
         "file": name,
         "run_id": run.run_id,
-        "title": views.title(run.subject, run.machine),
+        "title": _title(run),
         "profile": run.profile,
         "status": run.status,
         "scoring_version": run.scoring_version,

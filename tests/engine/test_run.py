@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness
+from bench_loop.commands.run import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import Watch
 from bench_loop.engine.events import Event, RunFinished, RunStarted, SpeedPlanned, TrialFinished
 from bench_loop.engine.plan import RunPlan, make_plan
-from bench_loop.engine.run import Run, Setup
+from bench_loop.engine.run import Run
 from bench_loop.errors import ProviderError
-from bench_loop.machine.detect import detect
-from bench_loop.machine.record import machine_record
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import load
@@ -35,7 +33,7 @@ def run(
     plan: RunPlan | None = None,
     events: list[Event] | None = None,
 ) -> RunResult:
-    setup = Setup(provider, load_harness("raw"), "tiny", machine_record(detect(), is_local=True))
+    setup = prepare(provider, "tiny", load_harness("raw"))
     listen = (events if events is not None else []).append
     return Run(plan or make_plan(profile="smoke"), setup, folder, listen).go()
 

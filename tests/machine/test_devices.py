@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+import yaml
+
+from bench_loop.machine import devices
 from bench_loop.machine.devices import find_device, gpu_class_gb, system_class_gb
 
 
@@ -62,6 +66,13 @@ def test_an_unknown_device_keeps_its_name_and_is_marked(
 )  # fmt: skip
 def test_what_shares_the_systems_memory_is_unified(raw: str) -> None:
     assert find_device(raw).is_unified
+
+
+def test_every_device_of_the_table_is_found_by_its_own_name() -> None:
+    table = Path(devices.__file__).with_name("devices.yaml").read_text(encoding="utf-8")
+    for line in yaml.safe_load(table)["devices"]:
+        device = find_device(f"{line['vendor']} {line['name']}")
+        assert (device.name, device.is_known) == (line["name"], True)
 
 
 @pytest.mark.parametrize("raw", ["", " ", ",", "\0", "()", "GPU 0:", "|||", "A" * 100_000])

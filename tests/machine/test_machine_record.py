@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench_loop.errors import UsageError
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.record import machine_record
 from bench_loop.result.records import Gpu
@@ -112,6 +113,14 @@ def test_a_declaration_is_read_like_any_other_name(
         WORKSTATION, is_local=False, declared_gpu=declared, declared_gpu_memory_gb=memory_gb
     )
     assert machine.device_class == device_class
+
+
+@pytest.mark.parametrize("memory_gb", [0.0, -24.0, float("inf"), float("nan"), 1e6])
+def test_a_declared_size_that_no_gpu_has_is_refused(memory_gb: float) -> None:
+    with pytest.raises(UsageError, match="no size"):
+        machine_record(
+            WORKSTATION, is_local=False, declared_gpu="H200", declared_gpu_memory_gb=memory_gb
+        )
 
 
 def test_a_declaration_does_not_override_a_detected_gpu() -> None:

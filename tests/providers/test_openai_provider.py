@@ -238,6 +238,21 @@ def test_a_path_of_the_servers_disk_is_never_a_model_id() -> None:
     assert "alice" not in facts.model_dump_json()
 
 
+def test_a_server_that_knows_its_model_by_a_path_is_asked_by_that_path() -> None:
+    with FakeOpenAI(["/models/tiny"], engine="vllm") as server:
+        provider = openai_compat.connect(server.url, None)
+        facts = provider.model("tiny")
+        provider.chat(question(model_id=facts.model_id))
+        (body,) = server.asked("/v1/chat/completions")
+    assert (facts.model_id, body["model"]) == ("tiny", "/models/tiny")
+
+
+def test_a_path_in_the_answer_is_cut_to_its_end() -> None:
+    lines = event({"model": "/home/alice/tiny.gguf", "choices": [choice({"content": "4"}, "stop")]})
+    with FakeOpenAI(script=[stream_reply("text/event-stream", lines)]) as server:
+        assert openai_compat.connect(server.url, None).chat(question()).model_id == "tiny.gguf"
+
+
 def test_a_name_that_llama_cpp_would_answer_to_all_the_same_is_missing() -> None:
     with (
         FakeOpenAI(engine="llama.cpp") as server,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from bench_loop.contracts.chat import ChatReply
 from bench_loop.errors import ProviderError
-from bench_loop.providers import _ollama_chat, _openai_chat
+from bench_loop.providers import _ollama_chat, _ollama_facts, _openai_chat, _openai_facts
 from bench_loop.providers._stream import ParseLine, StreamReader
 from tests.providers.replay import read, recorded
 
@@ -121,6 +122,30 @@ def test_any_lines_of_an_ollama_give_a_reply_that_can_be_stored(events: list[obj
         result.model_dump_json().encode()
 
 
+FACT_NAMES = (
+    "id name model models data capabilities details meta n_params size ftype model_path "
+    "chat_template family context_length remote_host modelfile template model_info owned_by"
+)
+FACTS = st.dictionaries(
+    st.sampled_from(FACT_NAMES.split()),
+    VALUES | st.lists(st.dictionaries(st.sampled_from(FACT_NAMES.split()), VALUES), max_size=2),
+)
+
+
+@unhurried
+@given(one=FACTS, two=FACTS, three=FACTS)
+def test_whatever_a_server_says_of_itself_and_its_models_can_be_stored(
+    one: dict[str, Any], two: dict[str, Any], three: dict[str, Any]
+) -> None:
+    facts = [
+        _openai_facts.model_facts(one, two, three),
+        _ollama_facts.full_facts(_ollama_facts.entry(one, "a"), two, three),
+    ]
+    _openai_facts.identify(one, two, {"/api/version": None, "/version": "1"})
+    for fact in facts:
+        fact.model_dump_json().encode()
+
+
 @pytest.mark.parametrize(
     ("engine", "name", "form"),
     [
@@ -174,3 +199,8 @@ def test_a_line_without_end_is_a_provider_error() -> None:
 
 
 HALVES = ("\\ud83d", "\\ude00")
+
+
+def test_control_characters_are_replaced_and_line_breaks_stay() -> None:
+    stream = b'{"message":{"content":"a\\u001b[2Jb\\u0000\\tc\\n"},"done":true}\n'
+    assert read(_ollama_chat.parse_line, [(0.1, stream)]).text == "a\ufffd[2Jb\ufffd\tc\n"

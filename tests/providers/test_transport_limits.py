@@ -37,10 +37,10 @@ def refusal(script: Reply) -> ProviderError:
 
 
 def test_a_stream_without_end_is_cut_at_the_limit() -> None:
-    reply = chat_with(Reply(endless(WORD), content_type=SSE), wall_limit_s=0.3)
+    reply = chat_with(Reply(endless(WORD), content_type=SSE), wall_limit_s=1.0)
     assert reply.finish_reason == "limit"
     assert reply.text.startswith("a a a ")
-    assert 0.3 <= reply.latency_s < 2
+    assert 1.0 <= reply.latency_s < 15
 
 
 def test_a_stream_that_falls_silent_is_cut_at_the_limit() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_loop.contracts.chat import EngineTimings
+from bench_loop.contracts.chat import EngineTimings, TokenCounts
 from bench_loop.result.records import Spread, Trial
 from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, spread
 from tests.scoring.make_trials import engine_timings, speed_trial
@@ -215,6 +215,25 @@ def test_estimated_tokens_are_a_finding() -> None:
     assert speed.generation_tps is not None
     assert speed.generation_tps.basis == "estimated"
     assert "estimated_tokens" in speed.findings
+
+
+def test_a_server_that_counts_no_tokens_is_not_called_too_fast() -> None:
+    counts = TokenCounts(prompt=None, completion=None)
+    silent = [trial.model_copy(update={"tokens": counts}) for trial in headline(50.0, 50.0)]
+    speed = measure_speed(silent, "headline")
+    assert speed.generation_tps is None
+    assert speed.findings == ("tokens_unknown",)
+
+
+def test_above_two_thousand_tokens_a_second_the_long_trials_give_the_headline() -> None:
+    short = headline(3000.0, 3000.0, 3000.0)
+    long = [speed_trial("p1024x2048", tps=2900.0, trial=number) for number in (1, 2, 3)]
+    speed = measure_speed([*short, *long], "headline")
+    assert speed.generation_tps is not None
+    assert (round(speed.generation_tps.median), speed.generation_tps.n) == (2900, 3)
+    assert speed.ttft_s is not None
+    assert speed.ttft_s.n == 6
+    assert "too_short_to_rate" not in speed.findings
 
 
 def test_a_spread_names_its_least_trusted_basis() -> None:

@@ -112,7 +112,7 @@ def rescored(
     names = [suite.suite for suite in result.suites] if suites is None else suites
     profile = None if result.profile == "custom" else result.profile
     plan = make_plan(profile=profile, suites=None if profile else names)
-    plan_name = speed_plan or (result.speed.plan if result.speed else None)
+    plan_name = speed_plan or (result.speed.plan if result.speed and "speed" in names else None)
     scores = score_run(
         result.trials,
         [suite.key() for suite in plan.suites if suite.pack.name in names],

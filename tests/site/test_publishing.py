@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
 from leaderboard.models import Entry
-from leaderboard.publish import columns, gpu_model, not_ranked_reason, publish, withdraw
+from leaderboard.publish import columns, gpu_model, publish, withdraw
 from runs.models import Run, RunEvent
-from tests.site.make_result import make_machine, make_result, make_subject, to_bytes
+from tests.site.make_result import make_machine, make_result, make_subject, nothing_right, to_bytes
 
 
 def stored_run(**changes: Any) -> Run:
@@ -93,6 +94,38 @@ def test_publishing_and_withdrawing_are_events_in_order(db: None) -> None:
     ]
 
 
+def test_two_equal_runs_share_the_first_place(db: None) -> None:
+    for latency_s in (2.0, 2.1):
+        publish(stored_run(latency_s=latency_s), level="reported", is_local=True)
+    bands = [(entry.band_low, entry.band_high) for entry in Entry.objects.all()]
+    assert bands == [(1, 2), (1, 2)]
+
+
+def test_a_run_that_does_nothing_right_is_surely_last(db: None) -> None:
+    good = publish(stored_run(), level="reported", is_local=True)
+    bad = publish(stored_run(write=nothing_right), level="reported", is_local=True)
+    good.refresh_from_db()
+    assert (good.band_low, good.band_high) == (1, 1)
+    assert (bad.run.entry.band_low, bad.run.entry.band_high) == (2, 2)
+
+
+def test_withdrawing_a_run_moves_the_others_up(db: None) -> None:
+    good, bad = stored_run(), stored_run(write=nothing_right)
+    for run in (good, bad):
+        publish(run, level="reported", is_local=True)
+    withdraw(good, "mistake")
+    assert [(entry.band_low, entry.band_high) for entry in Entry.objects.order_by("pk")] == [
+        (None, None),
+        (1, 1),
+    ]
+
+
+def test_another_harness_is_another_league(db: None) -> None:
+    for harness in ("raw", "aider"):
+        publish(stored_run(harness=harness), level="reported", is_local=True)
+    assert {(entry.band_low, entry.band_high) for entry in Entry.objects.all()} == {(1, 1)}
+
+
 def test_a_run_gives_back_its_exact_bytes_and_its_result(db: None) -> None:
     result = make_result()
     data = b"\n" + to_bytes(result)
@@ -102,3 +135,16 @@ def test_a_run_gives_back_its_exact_bytes_and_its_result(db: None) -> None:
     assert again.data() == data
     assert again.result() == result
     assert again.run_header().model_dump() == result.model_dump(exclude={"trials"})
+
+
+def test_a_model_without_the_switch_for_thinking_is_in_the_league_of_those_told_not_to() -> None:
+    result = make_result()
+    leagues = [
+        league_of(
+            result.model_copy(
+                update={"subject": result.subject.model_copy(update={"thinking": value})}
+            )
+        )
+        for value in (None, False, True)
+    ]
+    assert leagues[0] == leagues[1] != leagues[2]

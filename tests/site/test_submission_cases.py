@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +13,14 @@ from runs.models import Run
 from submissions.keys import create_key
 from submissions.models import Submission
 from tests.site.case_mutations import CASES, case_body
-from tests.site.make_result import make_bytes, make_document, make_result
+from tests.site.make_result import (
+    make_bytes,
+    make_document,
+    make_result,
+    make_subject,
+    rescored,
+    to_bytes,
+)
 from tests.site.uploads import SUBMISSIONS, Uploader, refused_fields, rows
 
 SINGLE = [
@@ -26,9 +32,8 @@ SINGLE = [
 HONEST = {"D032", "D036", "D050", "D077", "D079", "D081", "D083"}
 """Cases in which the run was really made with the changed value."""
 
-NEEDS_SPEED = {"D030", "D032", "D107"}
-OTHERWISE = {"D032", "D061", "D107"}
-"""Cases that a single changed field does not tell; they have tests of their own below."""
+OTHERWISE = {"D032", "D107"}
+"""Cases that a changed field does not tell; they have tests of their own below."""
 
 
 @pytest.mark.parametrize("case_id", [one for one in SINGLE if one not in OTHERWISE])
@@ -216,16 +221,29 @@ def test_d097_a_home_folder_in_a_transcript_is_refused(uploader: Uploader) -> No
     result = make_result()
     words = ({"role": "tool", "content": 'File "/home/alice/secret-project/main.py"'},)
     trials = (result.trials[0].model_copy(update={"transcript": words}), *result.trials[1:])
-    response = uploader.post(_refingerprinted(result.model_copy(update={"trials": trials})))
+    response = uploader.post(to_bytes(rescored(result.model_copy(update={"trials": trials}))))
     assert response.status_code == 422
     assert "trials[0].transcript[0].content" in refused_fields(response)
     assert b"alice" not in response.content
 
 
-def _refingerprinted(result: Any) -> bytes:
-    from tests.site.make_result import rescored, to_bytes
-
-    return to_bytes(rescored(result))
+@pytest.mark.parametrize("ordering", ["overall_score", "-overall_score"])
+def test_d107_a_run_without_speed_is_last_in_both_orders(
+    uploader: Uploader, moderator: User, ordering: str
+) -> None:
+    whole = make_result(model_id="whole:1b")
+    kept = [suite.suite for suite in whole.suites if suite.dimension == "quality"]
+    trials = tuple(trial for trial in whole.trials if trial.suite in kept)
+    partial = whole.model_copy(
+        update={"trials": trials, "subject": make_subject(model_id="partial:1b")}
+    )
+    assert uploader.post(to_bytes(whole)).status_code == 201
+    assert uploader.post(to_bytes(rescored(partial, suites=kept))).status_code == 201
+    for submission in Submission.objects.all():
+        submission.approve(moderator)
+    entries = uploader.get(f"/api/v1/leaderboard/?ordering={ordering}").json()["results"]
+    assert [entry["model_id"] for entry in entries] == ["whole:1b", "partial:1b"]
+    assert entries[1]["overall_score"] is None
 
 
 def test_d103_a_misspelt_filter_is_refused(uploader: Uploader) -> None:

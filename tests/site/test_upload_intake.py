@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from io import BytesIO
 
 import pytest
@@ -46,13 +47,19 @@ def test_a_number_beyond_json_is_refused(text: bytes) -> None:
     assert refusal(body).status == 400
 
 
-def test_an_integer_of_twenty_digits_is_refused() -> None:
-    body = document_with(run_index=12345).replace(b"12345", b"9" * 20)
-    assert "19 digits" in refusal(body).message
+@pytest.mark.parametrize("text", [b"9007199254740992", b"-9007199254740992", b"9" * 20])
+def test_an_integer_that_json_does_not_keep_exactly_is_refused(text: bytes) -> None:
+    body = document_with(run_index=777666555).replace(b"777666555", text)
+    assert "2^53" in refusal(body).message
+
+
+def test_the_largest_exact_integer_is_read() -> None:
+    body = document_with(run_index=777666555).replace(b"777666555", b"9007199254740991")
+    assert parse(body).run_index == 2**53 - 1
 
 
 def test_an_integer_of_five_thousand_digits_is_refused() -> None:
-    body = document_with(run_index=12345).replace(b"12345", b"9" * 5000)
+    body = document_with(run_index=777666555).replace(b"777666555", b"9" * 5000)
     assert refusal(body).status == 400
 
 
@@ -139,6 +146,19 @@ def test_a_field_path_in_an_answer_is_short() -> None:
     assert len(str(error.fields)) < 1000
 
 
+def test_an_output_beyond_any_answer_budget_is_refused() -> None:
+    document = make_document()
+    document["trials"][0]["output"] = "x" * 200_001
+    assert list(refusal(json.dumps(document).encode()).fields) == ["trials[0].output"]
+
+
+def test_too_many_trials_are_refused_before_they_are_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intake, "MAX_TRIALS", 3)
+    assert list(refusal(make_bytes()).fields) == ["trials"]
+
+
 def test_a_newer_schema_is_refused_with_the_known_one() -> None:
     assert "reads schema_version 1" in str(refusal(document_with(schema_version=2)).fields)
 
@@ -173,9 +193,16 @@ def test_a_body_longer_than_declared_is_refused_while_reading(
 
 def test_a_gzip_bomb_is_refused() -> None:
     bomb = gzip.compress(b"0" * 134_217_728)
-    with pytest.raises(IntakeError) as caught:
-        read_body(request(bomb, HTTP_CONTENT_ENCODING="gzip"))
+    made = request(bomb, HTTP_CONTENT_ENCODING="gzip")
+    tracemalloc.start()
+    try:
+        with pytest.raises(IntakeError) as caught:
+            read_body(made)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
     assert caught.value.status == 413
+    assert peak < 64 * 1024 * 1024
 
 
 @pytest.mark.parametrize(

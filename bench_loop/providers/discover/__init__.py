@@ -36,7 +36,9 @@ def identify(endpoint: str) -> str:
     other server speaks.
     """
     try:
-        with closing(Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)) as provider:
+        with closing(
+            Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)
+        ) as provider:
             return provider.name if provider.server().engine == provider.name else "openai_compat"
     except BenchLoopError:
         return "openai_compat"
@@ -53,10 +55,21 @@ def _endpoint_if_usable(connect: Callable[[], Provider], engine: str) -> tuple[s
     try:
         with closing(connect()) as provider:
             server = provider.server()
-            is_usable = server.engine == engine and any(_is_usable(m) for m in provider.models())
+            is_usable = server.engine == engine and bool(usable_models(provider))
             return (provider.name, server.endpoint) if is_usable else None
     except BenchLoopError:
         return None
+
+
+def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
+    """The models of a server that can chat and are really its own: loaded ones, then smaller ones.
+
+    Raises ProviderError when the server does not answer.
+    """
+    usable = [model for model in provider.models() if _is_usable(model)]
+    return tuple(
+        sorted(usable, key=lambda model: (model.context_loaded is None, model.size_bytes or 0))
+    )
 
 
 def _is_usable(model: ModelFacts) -> bool:
