@@ -129,6 +129,12 @@ def answer_line(text: str) -> str | None:
     )
 
 
+def marked_line(text: str) -> str | None:
+    """What follows the last `ANSWER:`, undressed by `plain`; nothing else stands in for it."""
+    lines = [line for line in text.splitlines() if not line.isspace() and line]
+    return _after(lines, _MARKED, looks_on=True)
+
+
 def _after(lines: list[str], marker: re.Pattern[str], *, looks_on: bool) -> str | None:
     """What follows `marker` in the last line that begins with it."""
     for index in range(len(lines) - 1, -1, -1):
