@@ -21,11 +21,15 @@ _PYTHON = frozenset({"python", "py", "python3", "py3", "python2", "pycon"})
 _DIFF_LINE = re.compile(
     r"^(?:@@ |--- (?:a/|\S+\.\w)|\+\+\+ |\*{3} (?:Begin Patch|Update File)|<{7} )", re.MULTILINE
 )
+_SAME = r"(?:goes here|here|unchanged|(?:is|remains|stays) (?:the same|unchanged|as is|as before))"
 _LEFT_OUT = re.compile(
-    r"^[ \t]*(?:#|//)[ \t]*(?:\.\.\.|…"
-    r"|\(?(?:the )?(?:rest|remainder|remaining|existing|previous|other|original|unchanged|same)\b"
-    r"[^\n]{0,60}\b(?:code|function|functions|unchanged|same|here|as before|remains?|above|below"
-    r"|implementation|stays?)\b)[^\n]*$",
+    r"^[ \t]*(?:#|//)[ \t]*(?:"
+    r"(?:\.\.\.|…)[ \t]*(?:\(?(?:the )?(?:rest|existing|same|unchanged|remaining|other|previous"
+    r"|your|omitted|as before)\b[^\n]{0,60})?"
+    rf"|\(?(?:the )?(?:rest|remainder) of (?:the|your|this) (?:code|function|file|class|module)"
+    rf"[ \t]*{_SAME}?[.…)]*"
+    rf"|\(?(?:the )?(?:existing|previous|other|original) (?:code|functions?)[ \t]*{_SAME}?[.…)]*"
+    r")[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOP_LEVEL_NAME = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -154,13 +158,15 @@ def _bare_code(text: str, name: str) -> FoundCode:
 
 def _defines(code: str, name: str) -> bool:
     """Whether `name` is a function, a class or a value of `code` itself, not of a class in it."""
-    pattern = rf"^(?:(?:async[ \t]+)?def[ \t]+{name}\b|class[ \t]+{name}\b|{name}[ \t]*(?::[^=\n]*)?=[^=])"
-    return re.search(pattern, code, re.MULTILINE) is not None
+    head = rf"(?:async[ \t]+)?def[ \t]+{name}\b|class[ \t]+{name}\b"
+    value = rf"{name}[ \t]*(?::[^=\n]*)?=[^=]"
+    return re.search(rf"^(?:{head}|{value})", code, re.MULTILINE) is not None
 
 
 def _is_elided(code: str, name: str) -> bool:
     """Whether a comment stands for left-out code, or the body of `name` is three dots."""
-    stub = rf"^(?:async[ \t]+)?def[ \t]+{name}\b[^\n]*:[ \t]*(?:\n[ \t]+)?(?:\.\.\.|…)[ \t]*(?:#[^\n]*)?$"
+    head = rf"^(?:async[ \t]+)?def[ \t]+{name}\b[^\n]*:[ \t]*(?:\n[ \t]+)?"
+    stub = rf"{head}(?:\.\.\.|…)[ \t]*(?:#[^\n]*)?$"
     return bool(_LEFT_OUT.search(code) or re.search(stub, code, re.MULTILINE))
 
 
