@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
@@ -26,7 +25,7 @@ from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
-from bench_loop.verifiers.judging import judge, task_prompt_hash
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
 
 Severity = Literal["refused", "needs_review", "note"]
 """`refused`: the upload contradicts itself or cannot be checked. `needs_review`: it may be honest,
@@ -360,14 +359,14 @@ def has_no_output(trial: Trial) -> bool:
 def _verdict_findings(
     where: str, trial: Trial, task: BenchmarkTask, pack: Pack
 ) -> Iterator[Finding]:
-    output = Output(
-        text=trial.output or "",
-        thinking=trial.thinking or "",
-        tool_calls=trial.tool_calls,
-        finish_reason=trial.finish_reason or "stop",
-        convention=pack.convention,
-    )
-    verdict = judge(output, task)
+    if needs_sandbox(task):
+        yield needs_review(
+            "not_judged_again",
+            f"{where}.outcome",
+            "This verdict needs code to be run, which this site does not do; it is as reported.",
+        )
+        return
+    verdict = judge(pack.stored_output(trial), task)
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):
