@@ -73,8 +73,8 @@ def make(name: str, limits: SandboxLimits, our_processes: int) -> ControlGroup |
 
     `our_processes` are those of the sandbox itself, beside the program's.
     """
-    settings = _settings_v1 if version() in ("v1", "hybrid") else _settings_v2
-    wanted = settings(limits, limits.pids + our_processes)
+    is_v1 = version() in ("v1", "hybrid")
+    wanted = (_settings_v1 if is_v1 else _settings_v2)(limits, limits.pids + our_processes)
     made: list[Path] = []
     try:
         for parent, settings in wanted.items():

@@ -55,7 +55,7 @@ def main() -> None:
 
 def supervise(request: Request) -> None:
     """Start the program of `request`, relay what it writes, end everything, read files back."""
-    signal.signal(signal.SIGTERM, lambda *_: (kill_all(), os._exit(143)))
+    signal.signal(signal.SIGTERM, _die)
     if sys.platform == "linux":
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
         _prctl(PR_SET_DUMPABLE, 0)  # the program can't look into this process
@@ -83,6 +83,11 @@ def supervise(request: Request) -> None:
     send(b"x", json.dumps({"status": status, "limit": limit, "oom": oom_kills() > 0}).encode())
     if request["files_bytes"]:
         _send_files(request["files_bytes"], request["files_max"])
+
+
+def _die(number: int, _: object) -> None:
+    kill_all()
+    os._exit(128 + number)
 
 
 def _start(request: Request, standard_input: Any) -> subprocess.Popen[bytes]:

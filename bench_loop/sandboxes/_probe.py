@@ -116,7 +116,7 @@ def leave_daemon(marker: str) -> None:
 
 def processes(limit: int) -> int:
     """Processes, this one included, that can live at a time; a few over `limit` at most."""
-    children = []
+    children: list[int] = []
     with contextlib.suppress(OSError):
         while len(children) < limit + 16:
             child = os.fork()
