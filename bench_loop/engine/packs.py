@@ -35,6 +35,7 @@ from bench_loop.errors import PackError
 from bench_loop.registry import pick
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import Trial
+from bench_loop.verifiers.code import find_files
 from bench_loop.verifiers.expectation import field_path
 from bench_loop.verifiers.judging import judge, needs_sandbox, verifier_of
 
@@ -201,14 +202,30 @@ def _read_task(path: Path, manifest: Manifest) -> BenchmarkTask:
         raise PackError(file, "prompt", "give either prompt or messages")
     if "prompt" in raw:
         raw["messages"] = [{"role": "user", "content": raw.pop("prompt")}]
+    raw["files"] = _files(raw, file)
     task = _record(BenchmarkTask, {**raw, "suite": manifest.name}, file)
     if task.id != f"{manifest.name}.{path.stem}":
         raise PackError(file, "id", f"must be '{manifest.name}.{path.stem}', as the file is named")
     for tag in task.capability_tags:
         if tag not in CAPABILITIES:
             raise PackError(file, "capability_tags", f"{tag!r} is not a known capability")
+    if unknown := [path for path in task.protected if path not in task.files]:
+        raise PackError(file, "protected", f"{unknown[0]!r} is none of the files")
     verifier_of(task).check(task)
     return task
+
+
+def _files(raw: Mapping[str, Any], file: str) -> Any:
+    """The task's files; `{from_prompt: true}` stands for what the prompt shows under that path."""
+    files = raw.get("files", {})
+    if not isinstance(files, dict):
+        return files
+    wanted = [path for path, text in files.items() if text == {"from_prompt": True}]
+    prompt = "\n".join(str(message.get("content", "")) for message in raw["messages"])
+    shown = find_files(prompt, dict.fromkeys(files, ""), list(files)).files
+    if missing := [path for path in wanted if path not in shown]:
+        raise PackError(file, f"files.{missing[0]}", "the prompt does not show this file")
+    return {**files, **{path: shown[path] for path in wanted}}
 
 
 def _profile_ids(

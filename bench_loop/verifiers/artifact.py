@@ -185,10 +185,11 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
             return _unread(code.reason)
         return _judge_code({f"{MODULE}.py": _bytes(code.text)}, code.text, task, expected, sandbox)
     found = find_files(output.text, task.files, expected.editable)
-    if not found.files:
+    if found.reason is not None:
         return _unread(found.reason)
     files = {path: _bytes(text) for path, text in {**task.files, **found.files}.items()}
     answer = "\n".join(f"{path}\n{text}" for path, text in found.files.items())
+    answer = answer or f"{', '.join(found.put_back)} put back"
     return _judge_code(files, answer, task, expected, sandbox)
 
 
@@ -201,8 +202,7 @@ def judge_original(task: BenchmarkTask, sandbox: Sandbox) -> TaskScore:
 
 def _unread(reason: str | None) -> TaskScore:
     reason = reason or "no_code"
-    is_read = reason == "protected_only"
-    return failed(reason, MESSAGES[reason], answer="protected files" if is_read else None)
+    return failed(reason, MESSAGES[reason])
 
 
 def _bytes(text: str) -> bytes:

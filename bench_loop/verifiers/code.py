@@ -41,7 +41,6 @@ MESSAGES = {
     "elided": "Parts of the code are left out.",
     "diff": "The reply is a diff where whole code was asked for.",
     "no_file": "The reply holds the content of no file that may be changed.",
-    "protected_only": "Only files that may not be changed were given.",
 }
 """Reason to sentence."""
 
@@ -70,7 +69,11 @@ class FoundCode:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """New contents by path, or the reason why there are none. `put_back`: given and not allowed."""
+    """New contents by path, or the reason why there are none.
+
+    `put_back` are files that were given and may not be changed: they stay as they were. Where there
+    are no others, there is no reason either: nothing was repaired.
+    """
 
     files: Mapping[str, str]
     put_back: tuple[str, ...] = ()
@@ -180,7 +183,7 @@ def find_files(text: str, known: Mapping[str, str], editable: Sequence[str]) -> 
     A file's path stands alone, bold or in a heading on the line before its fence, in the fence's
     info string, or in the first comment. One block without any path is the one editable file all of
     whose functions and classes it defines. Of several contents the last whole one counts. Reasons:
-    `no_file`, `protected_only`, `elided`, `diff`.
+    `no_file`, `elided`, `diff`.
     """
     named = [(path, block) for block in blocks(text) if (path := _path_of(block, known))]
     if not named:
@@ -198,9 +201,9 @@ def find_files(text: str, known: Mapping[str, str], editable: Sequence[str]) -> 
         return FoundFiles({}, put_back, "diff")
     if allowed:
         return FoundFiles({}, put_back, "elided")
-    has_diff = any(map(_is_diff, blocks(text)))
-    reason = "protected_only" if put_back else "diff" if has_diff else "no_file"
-    return FoundFiles({}, put_back, reason)
+    if put_back:
+        return FoundFiles({}, put_back)
+    return FoundFiles({}, (), "diff" if any(map(_is_diff, blocks(text))) else "no_file")
 
 
 def _path_of(block: Block, known: Mapping[str, str]) -> str | None:
