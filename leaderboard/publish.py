@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
 from leaderboard.bands import league_of, update_bands
 from leaderboard.models import CPU_ONLY, Entry
@@ -16,8 +16,8 @@ from runs.models import Run
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
 
-WIDEST_RANKED_HALF_WIDTH = 0.10
-"""Speed that is known no better than to 10 % is shown and not ranked."""
+NOT_RANKED_FINDINGS = frozenset({"estimated_tokens", "wide_spread"})
+"""Findings about its speed with which a run is shown and not ranked."""
 
 
 @transaction.atomic
@@ -51,24 +51,6 @@ def withdraw(run: Run, reason: str) -> None:
     if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
         update_bands(run.entry.league)
         run.record("withdrawn", {})
-
-
-def not_ranked_reason(header: RunHeader) -> str:
-    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
-    rules = PROFILES.get(header.profile)
-    context = header.subject.context
-    half_width = header.speed.generation_half_width if header.speed else None
-    if header.status != "complete":
-        return f"The run is {header.status}."
-    if rules is None or not rules.is_ranked:
-        return f"Runs of the profile {header.profile} are never ranked."
-    if header.aggregates.overall_score is None:
-        return "There is no overall score: a part of the profile was not measured."
-    if context is None or context.loaded is None:
-        return "The loaded context window was not read back from the server."
-    if half_width is not None and half_width > WIDEST_RANKED_HALF_WIDTH:
-        return "The speed varied too much to be ranked."
-    return ""
 
 
 def columns(header: RunHeader) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from bench_loop.engine.profiles import PROFILES
 from bench_loop.report import figures
 from bench_loop.report import views as report
-from bench_loop.report.board import COLUMNS, board
+from bench_loop.report.board import COLUMNS, band_text, board
 from bench_loop.report.side_by_side import LETTERS, side_by_side
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard import board as rows
@@ -24,6 +23,13 @@ from leaderboard.prose import methodology_page
 THEMES = ("dark", "light", "system")
 THEME_SECONDS = 365 * 24 * 3600
 TRENDING_DAYS = 14
+EVIDENCE = {
+    "reported": "The file follows the schema and every trial is stored.",
+    "consistent": "Every score was computed again from the trials and came out the same.",
+    "reproduced": "Another owner measured the same configuration within the tolerances.",
+    "verified": "A moderator looked at it and decided.",
+}
+"""What stands behind each rung of trust."""
 
 
 @require_safe
@@ -76,24 +82,18 @@ def run(request: HttpRequest, public_id: str) -> HttpResponse:
     entry = Entry.objects.select_related("run").filter(run__public_id=public_id).first()
     if entry is None:
         raise Http404
+    standing = rows.standing(entry)
     context = {
         "run": report.run_view(entry.run.result()),
         "entry": entry,
-        "trust": rows.trust(entry),
+        "trust": standing.trust,
+        "band": band_text(standing.band) if standing.band and not standing.not_ranked else "",
         "levels": _evidence(entry),
-        "not_ranked": rows.not_ranked(entry),
+        "not_ranked": standing.not_ranked,
         "withdrawn_reason": report.one_line(entry.withdrawn_reason, 400),
         "file": f"/api/v1/runs/{public_id}/result.json",
     }
     return render(request, "leaderboard/run.html", context)
-
-
-EVIDENCE = {
-    "reported": "The file follows the schema and every trial is stored.",
-    "consistent": "Every score was computed again from the trials and came out the same.",
-    "reproduced": "Another owner measured the same configuration within the tolerances.",
-    "verified": "A moderator looked at it and decided.",
-}
 
 
 def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:
@@ -107,10 +107,10 @@ def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:
 
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
-    """Two to six runs, paired by task against the first."""
+    """Two to six runs, paired by task against the first; further ones are left out."""
     named = ",".join(request.GET.getlist("runs")).split(",")
-    wanted = list(dict.fromkeys(filter(None, named)))
-    found = rows.entries_in_order(wanted[: len(LETTERS)])
+    wanted = list(dict.fromkeys(name for name in named if name.isalnum()))[: len(LETTERS)]
+    found = rows.entries_in_order(wanted)
     context = {
         "wanted": len(wanted),
         "missing": len(wanted) - len(found),
@@ -124,7 +124,12 @@ def compare(request: HttpRequest) -> HttpResponse:
         entries = rows.board_entries(Entry.objects.shown())[:50]
         chosen = {entry.run.public_id for entry in found}
         context["choices"] = [
-            (entry.run.public_id, rows.standing(entry), entry.run.public_id in chosen)
+            (
+                entry.run.public_id,
+                rows.standing(entry),
+                figures.moment(entry.finished_at),
+                entry.run.public_id in chosen,
+            )
             for entry in entries
         ]
     return render(request, "leaderboard/compare.html", context)
@@ -180,11 +185,7 @@ def submit(request: HttpRequest) -> HttpResponse:
 @require_safe
 def methodology(request: HttpRequest) -> HttpResponse:
     """How everything is measured and scored, generated from the scoring code."""
-    context = {
-        "blocks": methodology_page(),
-        "profiles": PROFILES.values(),
-        "scoring_version": SCORING_VERSION,
-    }
+    context = {"blocks": methodology_page(), "scoring_version": SCORING_VERSION}
     return render(request, "leaderboard/methodology.html", context)
 
 

@@ -111,8 +111,8 @@ class Pack:
 
     @property
     def needs_sandbox(self) -> bool:
-        """Whether a verdict on one of its tasks needs code to be run that a model wrote."""
-        return any(map(needs_sandbox, self.tasks))
+        """Whether one of its tasks, or the verdict on it, runs code that a model wrote."""
+        return any(task.tools == "workspace" or needs_sandbox(task) for task in self.tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,10 @@ def read_pack(folder: Path) -> Pack:
     tasks = tuple(_read_task(path, manifest) for path in _task_files(folder))
     if manifest.dimension == "quality" and not tasks:
         raise PackError(file, None, "there is no task beside it")
+    if manifest.dimension == "speed" and not manifest.texts:
+        raise PackError(file, "texts", "a speed pack needs the texts that prompts are cut from")
     ids = tuple(task.id for task in tasks)
-    profiles = {
+    profiles: dict[str, tuple[str, ...]] = {
         profile: _profile_ids(file, profile, named, ids)
         for profile, named in manifest.profiles.items()
     }

@@ -243,12 +243,10 @@ def _axis(standings: Sequence[Standing]) -> plots.Axis | None:
 def _row(standing: Standing, axis: plots.Axis | None, lead: Bounds) -> Row:
     is_ranked = not standing.not_ranked
     overall = standing.scores.get("overall") if is_ranked else None
-    low, high = standing.band or (0, 0)
-    band = f"{low}" if low == high else f"{low}{EN_DASH}{high}"
     return Row(
         href=standing.href,
         stack=standing.stack,
-        band=band if standing.band and is_ranked else EN_DASH,
+        band=band_text(standing.band) if standing.band and is_ranked else EN_DASH,
         overall=figures.score(*overall) if overall else None,
         overall_sort=_sortable(overall[0] if overall else None),
         plot=plots.interval_plot(axis, overall[0], overall[1], lead) if overall and axis else None,
@@ -259,6 +257,12 @@ def _row(standing: Standing, axis: plots.Axis | None, lead: Bounds) -> Row:
         trust=standing.trust,
         reason=standing.not_ranked,
     )
+
+
+def band_text(band: tuple[int, int]) -> str:
+    """A rank band: `1–5`, and a single number only where the band is one."""
+    low, high = band
+    return str(low) if low == high else f"{low}{EN_DASH}{high}"
 
 
 def _cells(standing: Standing) -> tuple[Cell, ...]:

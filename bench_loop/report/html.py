@@ -13,6 +13,7 @@ from bench_loop.config import bundled
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, Bounds, Standing, board
 from bench_loop.report.render import render
+from bench_loop.report.sentences import scoring_rules
 from bench_loop.result.records import Aggregates, RunResult
 
 _FONT_URL = re.compile(r'url\("?(fonts/[\w.-]+\.woff2)"?\)')
@@ -35,6 +36,7 @@ def dashboard(results: Sequence[RunResult]) -> str:
             "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),
             "profiles": sorted({result.profile for result in results}),
             "latest": figures.moment(newest_first[0].finished_at) if newest_first else None,
+            "rules": scoring_rules(),
             "version": bench_loop.__version__,
             "stylesheet": stylesheet(),
             "script": script,

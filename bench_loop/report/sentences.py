@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import Notice, Span
 from bench_loop.report.stack import (
     generation_figure,
-    not_ranked_reason,
     quality_suites,
     score_figure,
     ttft_figure,
@@ -32,7 +32,7 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     if overall and not reason:
         spans += [Span("Overall "), *figure_spans(overall), Span(". ")]
     if suites:
-        spans += _best_and_worst(suites, scores)
+        spans += _passes(suites, header)
     generation = generation_figure(header.speed)
     if generation:
         spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
@@ -41,13 +41,26 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
+    """What the quality suites came to; of a run that stopped early, only what was run counts."""
+    if any(suite.score for suite in suites):
+        return _best_and_worst(suites, header.aggregates)
+    if header.status == "complete":
+        of_what = f" of {sum(suite.task_count for suite in suites)} tasks. "
+    else:
+        of_what = f" of the {sum(map(_lost, suites))} trials it got to. "
+    return [Span("It passed "), Span("none", "strong"), Span(of_what)]
+
+
+def _lost(suite: SuiteResult) -> int:
+    """Trials that did not pass."""
+    return suite.partial_count + suite.fail_count + suite.truncated_count + suite.error_count
+
+
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
     in_order = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
     best, worst = in_order[0], in_order[-1]
     quality = score_figure(scores.quality_score, scores.quality_score_interval)
-    if not best.score:
-        tasks = sum(suite.task_count for suite in suites)
-        return [Span("It passed "), Span("none", "strong"), Span(f" of {tasks} tasks. ")]
     if best.score == worst.score and len(suites) > 1 and quality:
         return [Span("Quality "), *figure_spans(quality), Span(" in every suite. ")]
     if best is worst:
@@ -110,4 +123,18 @@ def formula(scores: Aggregates) -> str | None:
         f"{constants.SPEED_WEIGHT:.2f} × {speed} speed + "
         f"{constants.RELIABILITY_WEIGHT:.2f} × {reliability} reliability{after}"
         f" = {figures.number(scores.overall_score, 1)} overall"
+    )
+
+
+def scoring_rules() -> tuple[str, ...]:
+    """How the aggregates are made, in a line each, with the constants that the scoring uses."""
+    c = constants
+    return (
+        "quality = mean of the suites; a suite = share of its trials that passed in full",
+        f"speed = {c.GENERATION_WEIGHT:.2f} generation + {c.PROMPT_WEIGHT:.2f} prompt + "
+        f"{c.TTFT_WEIGHT:.2f} time to the first token, each on a log scale",
+        "reliability = share of the scored trials with an answer that could be read",
+        f"overall = {c.QUALITY_WEIGHT:.2f} quality + {c.SPEED_WEIGHT:.2f} speed + "
+        f"{c.RELIABILITY_WEIGHT:.2f} reliability, the last two in full from "
+        f"{c.FULL_CREDIT_QUALITY:g} quality up",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bench_loop.engine.profiles import PROFILES
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
@@ -25,7 +24,6 @@ from bench_loop.result.records import (
     Subject,
     SuiteResult,
 )
-from bench_loop.scoring import constants
 from bench_loop.scoring.speed import half_width
 
 
@@ -73,24 +71,6 @@ def title(subject: Subject, machine: Machine) -> str:
     """The run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
     model = " ".join(filter(None, (subject.model_id, subject.quantization)))
     return f"{one_line(model)} in {one_line(subject.harness)}, {device(machine)}"
-
-
-def not_ranked_reason(header: RunHeader) -> str:
-    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
-    rules = PROFILES.get(header.profile)
-    context, speed = header.subject.context, header.speed
-    half_width = speed.generation_half_width if speed else None
-    if header.status != "complete":
-        return f"The run is {header.status}."
-    if rules is None or not rules.is_ranked:
-        return f"Runs of the profile {header.profile} are never ranked."
-    if header.aggregates.overall_score is None:
-        return "There is no overall score: a part of the profile was not measured."
-    if context is None or context.loaded is None:
-        return "The loaded context window was not read back from the server."
-    if half_width is not None and half_width > constants.PUBLISHABLE_HALF_WIDTH:
-        return "The speed varied too much to be ranked."
-    return ""
 
 
 def score_figure(value: float | None, interval: Interval | None) -> Figure | None:

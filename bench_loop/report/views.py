@@ -1,5 +1,6 @@
 """A run as pages and the terminal print it: the public face of this package's builders."""
 
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import (
     LEVELS,
@@ -18,7 +19,6 @@ from bench_loop.report.stack import (
     device,
     generation_figure,
     harness_shape,
-    not_ranked_reason,
     score_figure,
     spread_figure,
     stack_name,

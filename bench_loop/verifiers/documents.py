@@ -21,8 +21,9 @@ MOST_ARGUMENTS = 1000
 LONGEST_NUMBER = 400
 """Digits of an integer; a longer one is refused."""
 
-_FENCED = re.compile(r"\A(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)?(?P=ticks)[ \t]*\Z", re.S)
-_BROKEN_OBJECT = re.compile(r"\{\s*[\"'}]")
+_FENCED = re.compile(r"\A(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)?(?P=ticks)\s*\Z", re.S)
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
+_OBJECT_START = re.compile(r"\{\s*[\"'}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ def read_json(text: str, surrounding: Surrounding, most_parts: int) -> Document:
     """
     text = text.strip().lstrip("\ufeff").strip()
     body, is_bare = _unfenced(text)
+    body = body.strip()
     if not body:
         return Document(reason="empty_answer", is_bare=is_bare)
     try:
@@ -72,7 +74,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 def _unfenced(text: str) -> tuple[str, bool]:
     fenced = _FENCED.match(text)
-    return ((fenced["body"] or "").strip(), False) if fenced else (text, True)
+    return (fenced["body"] or "", False) if fenced else (text, True)
 
 
 def _decode_whole(text: str) -> Any:
@@ -93,18 +95,18 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
 
 
 def _json_in_prose(text: str, most_parts: int) -> Document:
-    """The one object that stands in prose. What stands inside a broken object is no answer."""
+    """The one object that stands in prose. What stands inside a broken object is no answer.
+
+    A brace that no key and no closing brace follows belongs to the prose.
+    """
     found: list[Any] = []
-    at = text.find("{")
-    while at >= 0:
+    at = 0
+    while (start := _OBJECT_START.search(text, at)) and len(found) < 2:
         try:
-            value, at = _decode(text, at)
-            found.append(value)
+            value, at = _decode(text, start.start())
         except _RefusedError as error:
-            if str(error) != "invalid_json" or _BROKEN_OBJECT.match(text, at):
-                return Document(reason=str(error), is_bare=False)
-            at += 1
-        at = text.find("{", at)
+            return Document(reason=str(error), is_bare=False)
+        found.append(value)
     if len(found) != 1:
         return Document(reason="multiple_values" if found else "no_json", is_bare=False)
     return _bounded(Document(found[0], is_bare=False), most_parts)
@@ -165,8 +167,9 @@ def read_yaml(text: str, most_parts: int, longest: int) -> Document:
     `duplicate_key`, `unsafe_tag`, `multiple_values`, `non_finite`, `too_large` (more than
     `longest` characters among others).
     """
-    body, is_bare = _unfenced(text.strip().lstrip("\ufeff").strip())
-    if not body:
+    text = _BLANK_LINES.sub("", text.lstrip("\ufeff")).rstrip() + "\n"
+    body, is_bare = _unfenced(text)
+    if not body.strip():
         return Document(reason="empty_answer", is_bare=is_bare)
     if len(body) > longest:
         return Document(reason="too_large", is_bare=is_bare)

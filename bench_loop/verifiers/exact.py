@@ -21,11 +21,16 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.extraction import answer_line, plain
 
+LONGEST_REPLY = 20_000
+"""Characters; no task asks for as many, and longer text is not looked into."""
+
 Broken = tuple[str, str]
 """Why a rule is broken: the reason code and the sentence."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
+_ITEM_END = re.compile(r"[,;]|\band\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)]*(?=\s|\Z)")
 _BULLET = re.compile(r"[ \t]{0,3}[-*•][ \t]+\S")
 
@@ -65,7 +70,8 @@ class Expected(Record):
         None, description="The whole answer is one of these, but for case, quotes and full stop."
     )
     items: Texts | None = Field(
-        None, description="The answer is this list, separated by commas or semicolons, in order."
+        None,
+        description="The answer is this list in order, separated by commas, semicolons or " and ".",
     )
     equals: Texts | None = Field(None, description="The reply is one of these, to the letter.")
     lines: LineNumber | None = Field(None, description="Number of lines, blank ones included.")
@@ -94,6 +100,8 @@ def check(task: BenchmarkTask) -> None:
     expected = read_expected(task, Expected)
     if not expected.model_fields_set:
         raise refuse(task, "*", "at least one rule is needed")
+    if expected.items and any(_ITEM_END.search(item) for item in expected.items):
+        raise refuse(task, "items", "an item may not hold a comma, a semicolon or 'and'")
     last = max(expected.line_equals, default=1)
     if expected.lines is not None and last > expected.lines:
         raise refuse(task, f"line_equals.{last}", f"there are only {expected.lines} lines")
@@ -124,6 +132,8 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
     else:
         answer = output.text
     answer = "\n".join(line.rstrip() for line in answer.strip().splitlines())
+    if len(answer) > LONGEST_REPLY:
+        return failed("too_long", "The reply is far longer than asked for.", answer=answer)
     for rule in RULES:
         if (broken := rule(expected, answer)) is not None:
             reason, message = broken
@@ -133,7 +143,7 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
 
 def words(text: str) -> list[str]:
     """Words by white space; a token without letter or digit is none."""
-    return [token for token in text.split() if any(char.isalnum() for char in token)]
+    return [token for token in text.split() if _LETTER_OR_DIGIT.search(token)]
 
 
 def bullets(text: str) -> int:
@@ -167,12 +177,17 @@ def _answers(expected: Expected, answer: str) -> Broken | None:
     return "wrong_answer", "The answer is not the expected one."
 
 
+def _number(count: int, thing: str) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def _items(expected: Expected, answer: str) -> Broken | None:
     if expected.items is None:
         return None
-    got = [_tidy(part) for part in re.split(r"[,;]", plain(answer).rstrip(" ."))]
+    got = [_tidy(part) for part in _ITEM_END.split(plain(answer).rstrip(" .")) if part.strip()]
     if len(got) != len(expected.items):
-        return "item_count", f"The answer lists {len(got)} items."
+        return "item_count", f"The answer lists {_number(len(got), 'item')}."
     for number, (item, right) in enumerate(zip(got, expected.items, strict=True), 1):
         if item != _tidy(right):
             return f"wrong_item:{number}", f"Item {number} is not the expected one."
@@ -189,7 +204,7 @@ def _lines(expected: Expected, answer: str) -> Broken | None:
     number = len(answer.splitlines())
     if expected.lines is None or number == expected.lines:
         return None
-    return "line_count", f"The reply has {number} lines."
+    return "line_count", f"The reply has {_number(number, 'line')}, not {expected.lines}."
 
 
 def _line_equals(expected: Expected, answer: str) -> Broken | None:
@@ -201,15 +216,17 @@ def _line_equals(expected: Expected, answer: str) -> Broken | None:
 
 
 def _bullets(expected: Expected, answer: str) -> Broken | None:
-    if expected.bullets is None or bullets(answer) == expected.bullets:
+    number = bullets(answer)
+    if expected.bullets is None or number == expected.bullets:
         return None
-    return "bullet_count", f"The reply has {bullets(answer)} bullets."
+    return "bullet_count", f"The reply has {_number(number, 'bullet')}, not {expected.bullets}."
 
 
 def _sentences(expected: Expected, answer: str) -> Broken | None:
     found = sentences(answer)
     if expected.sentences is not None and len(found) != expected.sentences:
-        return "sentence_count", f"The reply has {len(found)} sentences."
+        number = _number(len(found), "sentence")
+        return "sentence_count", f"The reply has {number}, not {expected.sentences}."
     if expected.equal_sentences and len({len(words(sentence)) for sentence in found}) > 1:
         return "unequal_sentences", "The sentences do not have equally many words."
     return None
@@ -219,7 +236,7 @@ def _words(expected: Expected, answer: str) -> Broken | None:
     number = len(words(answer))
     if expected.words is None or expected.words.hold(number):
         return None
-    return "word_count", f"The reply has {number} words."
+    return "word_count", f"The reply has {_number(number, 'word')}."
 
 
 def _distinct_words(expected: Expected, answer: str) -> Broken | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,7 +29,7 @@ def field_path(error: ValidationError) -> tuple[str, str]:
 def read_expected(task: BenchmarkTask, record: type[Expectation]) -> Expectation:
     """`task.expected` as `record`. Raises PackError that names the field."""
     try:
-        return _parse(record, json.dumps(task.expected))
+        return cast(Expectation, _parse(record, json.dumps(task.expected)))
     except ValidationError as error:
         path, reason = field_path(error)
         field = f"expected.{path}" if path else "expected"
@@ -37,7 +37,7 @@ def read_expected(task: BenchmarkTask, record: type[Expectation]) -> Expectation
 
 
 @lru_cache(maxsize=512)
-def _parse(record: type[Expectation], text: str) -> Expectation:
+def _parse(record: type[BaseModel], text: str) -> BaseModel:
     return record.model_validate_json(text)
 
 

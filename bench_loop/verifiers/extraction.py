@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 LONGEST_ANSWER_LINE = 400
 """Characters; a longer line is prose, not an answer."""
+MOST_ANSWER_LINES = 50
+"""How many lines that say "answer" are looked at, from the last on."""
 
 _THINKING_TAG = re.compile(
     r"<(?P<slash>/?)(?:think|thinking|thought|reasoning)>|\[(?P<bar>/?)THINK\]", re.IGNORECASE
@@ -76,10 +78,10 @@ _LATEX_SIGNS = (
     ("\\approx", "≈"),
     ("\\pm", "±"),
     ("\\%", "%"),
-    ("\\$", "$"),
     ("\\left", ""),
     ("\\right", ""),
 )
+_MONEY = "\ue000"
 _DRESS = re.compile(r"\*\*|__|[*`$]|\\[()\[\]]")
 
 
@@ -93,13 +95,20 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     if not text.isascii():
         text = "".join(_ascii_digit(char) for char in text)
+    text = _mark_money(text)
     for latex, sign in _LATEX_SIGNS:
         text = text.replace(latex, sign)
     text = _LATEX_SPACE.sub(" ", text)
     text = _LATEX_FRACTION.sub(r" \1/\2", text)
     for _ in range(3):
         text = _LATEX_WORD.sub(r"\1", text)
-    return _DRESS.sub("", text)
+    return _DRESS.sub("", text).replace(_MONEY, "$")
+
+
+def _mark_money(text: str) -> str:
+    """`text` with its dollars told from LaTeX: the escaped ones, and one that has no partner."""
+    text = text.replace("\\$", _MONEY)
+    return text.replace("$", _MONEY) if text.count("$") == 1 else text
 
 
 def _ascii_digit(char: str) -> str:
@@ -120,25 +129,33 @@ _HAS_TEXT = re.compile(r"\w")
 
 def answer_line(text: str) -> str | None:
     """The answer of a reply without thinking, undressed by `plain`; None where it holds none."""
-    lines = [line for line in text.splitlines() if not line.isspace() and line]
+    lines, named = _lines(text)
     return (
-        _after(lines, _MARKED, looks_on=True)
+        _after(lines, named, _MARKED, looks_on=True)
         or _boxed(text)
-        or _after(lines, _SAID, looks_on=False)
+        or _after(lines, named, _SAID, looks_on=False)
         or _closing_statement(lines)
     )
 
 
 def marked_line(text: str) -> str | None:
     """What follows the last `ANSWER:`, undressed by `plain`; nothing else stands in for it."""
+    lines, named = _lines(text)
+    return _after(lines, named, _MARKED, looks_on=True)
+
+
+def _lines(text: str) -> tuple[list[str], list[int]]:
+    """The lines that hold something, and which of them name an answer."""
     lines = [line for line in text.splitlines() if not line.isspace() and line]
-    return _after(lines, _MARKED, looks_on=True)
+    return lines, [index for index, line in enumerate(lines) if "answer" in line.lower()]
 
 
-def _after(lines: list[str], marker: re.Pattern[str], *, looks_on: bool) -> str | None:
-    """What follows `marker` in the last line that begins with it."""
-    for index in range(len(lines) - 1, -1, -1):
-        if len(lines[index]) > LONGEST_ANSWER_LINE or "answer" not in lines[index].casefold():
+def _after(
+    lines: list[str], named: list[int], marker: re.Pattern[str], *, looks_on: bool
+) -> str | None:
+    """What follows `marker` in the last of the lines `named` that begins with it."""
+    for index in named[: -1 - MOST_ANSWER_LINES : -1]:
+        if len(lines[index]) > LONGEST_ANSWER_LINE:
             continue
         line = plain(lines[index])
         if not (found := marker.match(line)):
@@ -172,14 +189,17 @@ def _short(line: str) -> str | None:
     return plain(line).strip() or None
 
 
+_IS_CODE = re.compile(r"[{}\"|;]")
+_TIMES = re.compile(r"(?<=[\d)])\s?x\s?(?=[\d(])")
 _VALUE_ALONE = re.compile(r"^[^A-Za-z]*\d[^A-Za-z]*(?:[^\W\d_]+(?:\s[^\W\d_]+){0,2})?[.\s)]*$")
 
 
 def _closing_statement(lines: list[str]) -> str | None:
     """The last line that holds text, where it is a value alone or ends a statement with one."""
     last = next((line for line in reversed(lines) if _HAS_TEXT.search(line)), None)
-    if last is None or (line := _short(last)) is None:
+    if last is None or (line := _short(last)) is None or _IS_CODE.search(line):
         return None
+    line = _TIMES.sub(" × ", line)
     if _VALUE_ALONE.match(line):
         return line
     said = _STATEMENT.match(line)

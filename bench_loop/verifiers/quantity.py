@@ -40,7 +40,7 @@ class _Number:
 
 
 _NUMBER = re.compile(
-    r"(?<![\w.^/])(?P<sign>[-+]\s?|minus\s)?(?P<currency>[€£¥]\s?)?(?:"
+    r"(?<![\w.^/])(?P<sign>[-+]\s?|minus\s)?(?P<currency>[$€£¥]\s?)?(?:"
     r"(?:(?P<mixed>\d{1,9})\s)?(?P<over>\d{1,12})\s?/\s?(?P<under>\d{1,12})(?![\d/])"
     r"|(?P<plain>(?:\d{1,3}(?:(?P<mark>[,\s'_])\d{3})(?:(?P=mark)\d{3})*(?!\d)|\d{1,40})"
     r"(?:\.\d{1,40})?|\.\d{1,40})"
@@ -175,7 +175,7 @@ def _unit(
     if fitting:
         unit = max(fitting, key=len)
         return unit, units[unit], skipped + len(unit)
-    names_a_unit = rest[:1].isalpha() or rest.startswith(("%", "°", "€", "£"))
+    names_a_unit = rest[:1].isalpha() or rest.startswith(("%", "°", "$", "€", "£", "¥"))
     if not names_a_unit or _is_joining_word(rest):
         return currency, units.get(currency), 0
     return "", None, 0

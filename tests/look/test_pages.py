@@ -17,7 +17,7 @@ from leaderboard.models import Entry
 from leaderboard.publish import publish, withdraw
 from runs.models import Run
 from tests.look import samples
-from tests.look.test_dashboard import HOSTILE, Page
+from tests.look.reader import HOSTILE, Page
 
 pytestmark = pytest.mark.django_db
 
@@ -168,8 +168,9 @@ def test_the_board_sorts_by_another_column(client: Client, show: Show) -> None:
 
 
 def test_shared_first_place_is_told(client: Client, show: Show) -> None:
-    entries = show(samples.many(3))
-    Entry.objects.filter(pk__in=[entry.pk for entry in entries[:2]]).update(band_low=1, band_high=2)
+    *first, last = show(samples.many(3))
+    Entry.objects.filter(pk__in=[entry.pk for entry in first]).update(band_low=1, band_high=2)
+    Entry.objects.filter(pk=last.pk).update(band_low=3, band_high=3)
     assert "2 stacks share first place" in page(client, "/").text
 
 
@@ -249,6 +250,22 @@ def test_compare_names_what_is_missing_and_offers_a_choice(client: Client, show:
     text = page(client, f"/compare/?runs={entry.run.public_id},aaaaaaaaaaaa").text
     assert "1 of the 2 runs asked for is not on this board." in text
     assert "Choose two to six" in text
+
+
+def test_runs_to_choose_from_are_told_apart_by_the_time(client: Client, show: Show) -> None:
+    show(samples.many(2))
+    assert page(client, "/compare/").text.count("UTC") == 2
+
+
+@pytest.mark.parametrize("value", ["%00", "a,b", ",,,", "x" * 5000, "'--"])
+def test_compare_answers_whatever_it_is_asked(client: Client, value: str) -> None:
+    assert "Nothing to compare yet" in page(client, f"/compare/?runs={value}").text
+
+
+def test_a_run_page_names_its_rank_band(client: Client, show: Show) -> None:
+    (entry,) = show([samples.result()])
+    Entry.objects.filter(pk=entry.pk).update(band_low=1, band_high=5)
+    assert "rank band 1–5 of its league" in page(client, entry.get_absolute_url()).text
 
 
 def test_trending_shows_the_last_days_only(client: Client, show: Show) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bench_loop.report.views import not_ranked_reason, run_view
+from bench_loop.report.views import Span, Stat, not_ranked_reason, run_view
 from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult
 from tests.look import samples
 
 
-def text_of(spans: tuple[object, ...]) -> str:
-    return "".join(span.text for span in spans)  # type: ignore[attr-defined]
+def text_of(spans: tuple[Span, ...]) -> str:
+    return "".join(span.text for span in spans)
 
 
-def stat(result: RunResult, label: str) -> object:
+def stat(result: RunResult, label: str) -> Stat:
     return next(one for one in run_view(result).stats if one.label == label)
 
 
@@ -63,6 +63,7 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
     [
         ({}, ""),
         ({"profile": "smoke"}, "Runs of the profile smoke are never ranked."),
+        ({"profile": "custom"}, "Runs of hand-picked suites are never ranked."),
         ({"status": "incomplete"}, "The run is incomplete."),
         (
             {"aggregates": Aggregates()},
@@ -80,14 +81,14 @@ def test_a_run_without_a_rank_says_why(changes: dict[str, object], reason: str) 
 
 def test_without_a_rank_words_stand_in_place_of_the_overall_score() -> None:
     overall = stat(samples.result(profile="smoke"), "Overall")
-    assert overall.figure is None  # type: ignore[attr-defined]
-    assert overall.absence == "not ranked"  # type: ignore[attr-defined]
+    assert overall.figure is None
+    assert overall.absence == "not ranked"
 
 
 def test_a_suite_that_was_not_run_has_no_figure() -> None:
     result = samples.result(speed=[], aggregates=Aggregates())
-    assert stat(result, "Speed").figure is None  # type: ignore[attr-defined]
-    assert stat(result, "Speed").absence == "not run"  # type: ignore[attr-defined]
+    assert stat(result, "Speed").figure is None
+    assert stat(result, "Speed").absence == "not run"
     assert run_view(result).speed is None
 
 
@@ -108,6 +109,25 @@ def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
     lede = text_of(run_view(samples.result(trials=trials)).lede)
     assert "Highest in reasonmath, 100 (51–100); lowest in loop_schema, 0 (0–49)." in lede
     assert "It writes 40.3 tok/s after 0.4" in lede
+
+
+def test_a_run_that_stopped_early_counts_what_it_got_to() -> None:
+    stopped = samples.result(["fail", "truncated"], status="aborted")
+    assert "It passed none of the 6 trials it got to." in text_of(run_view(stopped).lede)
+
+
+def test_the_command_asks_for_the_same_window_and_trials() -> None:
+    known = samples.result()
+    settings = known.settings.model_copy(update={"context_window": 4096, "trials": 3})
+    other = known.model_copy(update={"settings": settings})
+    assert "--context-window" not in run_view(known).command
+    assert run_view(other).command.endswith("--trials 3 --context-window 4096")
+
+
+def test_pass_cubed_is_shown_where_a_task_was_asked_three_times() -> None:
+    thrice = [samples.quality_trial("reasonmath", 1, trial=number) for number in (1, 2, 3)]
+    assert run_view(samples.result(trials=thrice)).has_pass_cubed
+    assert not run_view(samples.result()).has_pass_cubed
 
 
 def test_a_run_that_passed_nothing_says_so() -> None:

@@ -41,13 +41,13 @@ def test_the_rain_tank_filled_litre_by_litre() -> None:
 
 
 def test_the_labels_counted_one_by_one() -> None:
-    labels = [(sheet, label) for sheet in range(24) for label in range(8)]
+    labels = [(sheet, label) for sheet in range(12) for label in range(8)]
     assert len(labels) == expected("reasonmath.label-sheets")["value"]
 
 
 def test_the_meter_runs_up_to_the_second_reading() -> None:
     reading, used = 4812, 0
-    while reading != 5137:
+    while reading != 4950:
         reading, used = reading + 1, used + 1
     assert used == expected("reasonmath.meter-difference")["value"]
 
@@ -123,15 +123,15 @@ def test_the_ferry_board_with_the_correction_known_from_the_start() -> None:
     assert wanted == {str(number): line for number, line in enumerate(lines, 1)}
 
 
-def test_the_keywords_by_the_last_line_of_the_prompt() -> None:
+def test_the_keywords_by_the_last_words_of_the_prompt() -> None:
     prompt = TASKS["instructfollow.keyword-lines"].messages[0].content
-    given = prompt.strip().splitlines()[-1].lower().split(", ")
+    given = prompt.lower().split()[-4:]
     wanted = expected("instructfollow.keyword-lines")["line_equals"]
     assert list(wanted.values()) == given
 
 
 def test_the_new_plan_has_everybody_once_and_nobody_where_he_was() -> None:
-    old = {"FRIDAY": "Tomas", "SATURDAY": "Ines", "SUNDAY": "Wen"}
+    old = {"Friday": "Tomas", "Saturday": "Ines", "Sunday": "Wen"}
     lines = expected("instructfollow.shift-swap")["line_equals"].values()
     new = dict(line.split(": ") for line in lines)
     assert list(new) == list(old)

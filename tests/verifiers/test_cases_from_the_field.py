@@ -8,31 +8,16 @@ from typing import Any
 
 import pytest
 
-from bench_loop.contracts.chat import Message
-from bench_loop.contracts.task import BenchmarkTask, Convention, VerifierType
+from bench_loop.contracts.task import Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.exact import bullets, words
 from bench_loop.verifiers.judging import judge
+from tests.verifiers.cases import make_task
 
 FILE = Path(__file__).parents[1] / "fixtures" / "cases" / "outputs.jsonl"
 CASES = {case["id"]: case for case in map(json.loads, FILE.read_text("utf-8").splitlines())}
 
 OBJECT_WITH_A = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-
-
-def task(verifier_type: VerifierType, expected: dict[str, Any]) -> BenchmarkTask:
-    return BenchmarkTask(
-        suite="cases",
-        id="cases.case",
-        title="A case",
-        difficulty="easy",
-        capability_tags=("format",),
-        verifier_type=verifier_type,
-        notes="A case.",
-        messages=(Message(role="user", content="?"),),
-        expected=expected,
-        reference="",
-    )
 
 
 def output_of(case: dict[str, Any], convention: Convention) -> Output:
@@ -70,8 +55,8 @@ NUMBERS: dict[str, tuple[float, str | None]] = {
 @pytest.mark.parametrize("case_id", NUMBERS)
 def test_a_number_is_read_as_it_was_meant(case_id: str) -> None:
     value, reason = NUMBERS[case_id]
-    expected = {"value": value, "tolerance": 0, "units": {"": 1, "percent": 1}}
-    verdict = judge(output_of(CASES[case_id], "answer_line"), task("tolerance", expected))
+    expected = {"value": value, "tolerance": 0, "units": {"": 1, "$": 1, "percent": 1}}
+    verdict = judge(output_of(CASES[case_id], "answer_line"), make_task("tolerance", expected))
     assert verdict.reason == reason
     extracted = CASES[case_id]["right_answer"]["extracted"]
     assert verdict.answer == extracted
@@ -99,7 +84,7 @@ DOCUMENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
 def test_json_is_read_strictly_and_never_repaired(case_id: str) -> None:
     schema, surrounding, reason = DOCUMENTS[case_id]
     expected = {"schema": schema, "surrounding_text": surrounding}
-    verdict = judge(output_of(CASES[case_id], "document"), task("json_schema", expected))
+    verdict = judge(output_of(CASES[case_id], "document"), make_task("json_schema", expected))
     assert verdict.reason == reason
     assert_parsed(verdict, CASES[case_id]["right_answer"]["parsed"])
 
@@ -118,7 +103,7 @@ YAML: dict[str, tuple[dict[str, Any], str | None]] = {
 def test_yaml_follows_the_core_schema_of_version_1_2(case_id: str) -> None:
     properties, reason = YAML[case_id]
     expected = {"format": "yaml", "schema": {"type": "object", "properties": properties}}
-    verdict = judge(output_of(CASES[case_id], "document"), task("json_schema", expected))
+    verdict = judge(output_of(CASES[case_id], "document"), make_task("json_schema", expected))
     assert verdict.reason == reason
     assert_parsed(verdict, CASES[case_id]["right_answer"]["parsed"])
 
@@ -143,7 +128,7 @@ INSTRUCTIONS: dict[str, tuple[dict[str, Any], str | None]] = {
 @pytest.mark.parametrize("case_id", INSTRUCTIONS)
 def test_a_form_is_checked_to_the_letter(case_id: str) -> None:
     expected, reason = INSTRUCTIONS[case_id]
-    verdict = judge(output_of(CASES[case_id], "whole_reply"), task("exact", expected))
+    verdict = judge(output_of(CASES[case_id], "whole_reply"), make_task("exact", expected))
     assert verdict.reason == reason
 
 

@@ -119,3 +119,7 @@ def test_a_bare_number_is_refused_where_the_task_wants_a_unit() -> None:
 
 def test_a_foreign_currency_is_refused() -> None:
     assert read_quantity("£6.50", MONEY).reason == "unknown_unit"
+    assert read_quantity(plain("$6.50"), MONEY).reason == "unknown_unit"
+    assert read_quantity(plain("6.50 $"), MONEY).reason == "unknown_unit"
+    assert read_quantity(plain("6.50 \\$"), MONEY).reason == "unknown_unit"
+    assert read_quantity(plain("$6.50$"), MONEY).value == Fraction("6.5")

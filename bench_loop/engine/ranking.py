@@ -1,0 +1,27 @@
+"""Which runs may stand in a ranking."""
+
+from __future__ import annotations
+
+from bench_loop.engine.profiles import CUSTOM, PROFILES
+from bench_loop.result.records import RunHeader
+from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH
+
+
+def not_ranked_reason(header: RunHeader) -> str:
+    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
+    rules = PROFILES.get(header.profile)
+    context, speed = header.subject.context, header.speed
+    widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
+    if header.status != "complete":
+        return f"The run is {header.status}."
+    if header.profile == CUSTOM.name:
+        return "Runs of hand-picked suites are never ranked."
+    if rules is None or not rules.is_ranked:
+        return f"Runs of the profile {header.profile} are never ranked."
+    if header.aggregates.overall_score is None:
+        return "There is no overall score: a part of the profile was not measured."
+    if context is None or context.loaded is None:
+        return "The loaded context window was not read back from the server."
+    if any(width is not None and width > PUBLISHABLE_HALF_WIDTH for width in widths):
+        return "The speed varied too much to be ranked."
+    return ""
