@@ -141,7 +141,6 @@ def command(
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
         )
-        folder = output or results_folder()
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:
