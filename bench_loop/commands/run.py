@@ -144,7 +144,9 @@ def command(
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:
-            result = benchmark(plan, setup, folder, speed_budget)
+            result = benchmark(
+                plan, setup, folder, speed_budget, is_endpoint_named=endpoint is not None
+            )
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -154,7 +156,7 @@ def command(
 
         raise ProviderError(
             f"The run is incomplete: {result.status_reason}",
-            remedy="What was measured is kept; it is not ranked.",
+            remedy="See to the server and run it again; what was measured is kept, not ranked.",
         )
 
 
@@ -264,7 +266,12 @@ def prepare(
 
 
 def benchmark(
-    plan: RunPlan, setup: Setup, output: Path, speed_budget_s: float | None = None
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    speed_budget_s: float | None = None,
+    *,
+    is_endpoint_named: bool = False,
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -282,5 +289,6 @@ def benchmark(
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
         result = Run(plan, setup, output, progress, speed_budget_s).go()
-    print_run(result, screen, progress.file)
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
     return result
