@@ -20,9 +20,9 @@ from pydantic import BaseModel
 
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.rescore import has_no_output, scored_task_ids, stored_output
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
@@ -46,7 +46,6 @@ IMPOSSIBLE_TPS = 100_000.0
 LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
 
-ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
 PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 """Fields of a suite's result that `check_packs` is for."""
 
@@ -331,17 +330,9 @@ def _expected(upload: Upload) -> set[tuple[str, str, int]]:
         (name, task_id, number)
         for name, pack in upload.packs.items()
         if pack.dimension == "quality"
-        for task_id in scored_task_ids(upload, pack)
+        for task_id in scored_task_ids(upload.result, pack)
         for number in numbers
     }
-
-
-def scored_task_ids(upload: Upload, pack: Pack) -> tuple[str, ...]:
-    """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
-    if upload.result.profile in pack.profiles:
-        return tuple(pack.profiles[upload.result.profile])
-    ran = {trial.task_id for trial in upload.result.trials if trial.suite == pack.name}
-    return tuple(task.id for task in pack.tasks if task.id in ran)
 
 
 def check_verdicts(upload: Upload) -> Iterator[Finding]:
@@ -360,12 +351,6 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
             yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
 
 
-def has_no_output(trial: Trial) -> bool:
-    """Whether the trial ended without anything to judge. None of these endings scores a point."""
-    is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
-    return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
-
-
 def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
     for name in ("score", "answer"):
         if getattr(trial, name):
@@ -379,14 +364,7 @@ def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
 def _verdict_findings(
     where: str, trial: Trial, task: BenchmarkTask, pack: Pack
 ) -> Iterator[Finding]:
-    output = Output(
-        text=trial.output or "",
-        thinking=trial.thinking or "",
-        tool_calls=trial.tool_calls,
-        finish_reason=trial.finish_reason or "stop",
-        convention=pack.convention,
-    )
-    verdict = judge(output, task)
+    verdict = judge(stored_output(trial, pack), task)
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):
@@ -426,7 +404,7 @@ def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
         version=pack.version,
         pack_hash=pack.pack_hash,
         dimension=pack.dimension,
-        task_ids=scored_task_ids(upload, pack) if pack.dimension == "quality" else (),
+        task_ids=scored_task_ids(upload.result, pack) if pack.dimension == "quality" else (),
     )
 
 

@@ -78,6 +78,13 @@ def save(result: RunResult, folder: Path) -> Path:
     return file
 
 
+def write(result: RunResult, file: Path) -> None:
+    """Write `file` whole or not at all. Raises ResultError when it exists already."""
+    if file.exists():
+        raise ResultError(str(file), None, "exists already", remedy="Name another file.")
+    _replace(file, to_bytes(result))
+
+
 def result_files(folder: Path) -> list[Path]:
     """The result files in `folder`, oldest first, without `latest.json`."""
     return sorted(file for file in folder.glob("*.json") if file.name != LATEST)

@@ -1,0 +1,48 @@
+"""`bench-loop rescore`: would a stored run get the same verdicts today?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+EXAMPLES = """
+\b
+Examples:
+  bench-loop rescore results/latest.json
+  bench-loop rescore --output rescored.json results/latest.json
+"""
+
+CHANGED = 1
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the run with its new verdicts to this file, which must not exist yet.",
+)
+def command(file: Path, as_json: bool, output: Path | None) -> int:
+    """Judge the run in FILE again, with the verifiers and formulas of this version.
+
+    Shows each trial and suite that changed. FILE itself is never touched; what --output writes
+    says that it was judged again, and has a fingerprint of its own. A suite whose pack has changed
+    since the run keeps its verdicts there. Exit code 0: nothing changed. 1: something did.
+    """
+    from bench_loop.engine.rescore import rescore
+    from bench_loop.report import rescoring
+    from bench_loop.result.store import load, write
+
+    found = rescore(load(file))
+    if output is not None:
+        write(found.after, output)
+    if as_json:
+        click.echo(json.dumps(rescoring.rescore_json(found), indent=1))
+    else:
+        from bench_loop.console import console
+
+        rescoring.print_rescore(found, console())
+    return CHANGED if found.is_changed else 0
