@@ -70,7 +70,7 @@ class Expected(Record):
     )
     items: Texts | None = Field(
         None,
-        description="The answer is this list in order, separated by commas, semicolons or " and ".",
+        description="The answer is this list in order, separated by commas, semicolons or 'and'.",
     )
     equals: Texts | None = Field(None, description="The reply is one of these, to the letter.")
     lines: LineNumber | None = Field(None, description="Number of lines, blank ones included.")
