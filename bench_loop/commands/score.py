@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from bench_loop.commands._sandbox import opened, sandbox_options
+
 EXAMPLES = """
 \b
 Examples:
@@ -16,7 +18,15 @@ Examples:
   bench-loop score --task mine/sums/two.yaml --output reply.json --format json
 """
 
-CONVENTIONS = ("answer_line", "whole_reply", "document")
+CONVENTIONS = (
+    "answer_line",
+    "whole_reply",
+    "document",
+    "fenced_code",
+    "changed_files",
+    "tool_calls",
+    "workspace",
+)
 FORMATS = ("text", "json", "sse", "ndjson")
 NOT_A_PASS = 1
 
@@ -38,20 +48,35 @@ NOT_A_PASS = 1
     type=click.Choice(CONVENTIONS),
     help="How the answer is read, for a task without a pack.yaml beside it.",
 )
+@sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
-def command(task_file: Path, output: Path, form: str, convention: str | None, as_json: bool) -> int:
+def command(
+    task_file: Path,
+    output: Path,
+    form: str,
+    convention: str | None,
+    sandbox_choice: str,
+    is_unsafe_allowed: bool,
+    as_json: bool,
+) -> int:
     """Judge an output (a file, or - for standard input) by the task in a YAML file.
 
-    Exit code 0: a pass. 1: judged, and no pass. 4: the task file is wrong.
+    Exit code 0: a pass. 1: judged, and no pass. 3: code would have to be run, and there is no
+    sandbox. 4: the task file is wrong.
     """
     from typing import cast
 
     from bench_loop.contracts.task import Convention
     from bench_loop.engine.score import OutputFormat, find_task, judge_saved
     from bench_loop.report import judgement
+    from bench_loop.verifiers.judging import needs_sandbox
 
     task, how = find_task(task_file, cast(Convention | None, convention))
-    found = judge_saved(task, how, _read(output), cast(OutputFormat, form))
+    data = _read(output)
+    with opened(
+        sandbox_choice, is_unsafe_allowed=is_unsafe_allowed, is_needed=needs_sandbox(task)
+    ) as sandbox:
+        found = judge_saved(task, how, data, cast(OutputFormat, form), sandbox)
     if as_json:
         click.echo(json.dumps(judgement.judgement_json(found), indent=1))
     else:

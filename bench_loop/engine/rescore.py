@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import bench_loop
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.contracts.verifier import TaskScore
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import ENGINE_FAULTS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
-from bench_loop.verifiers.judging import judge, task_prompt_hash
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
 
 VERDICT_FIELDS = ("outcome", "score", "reason", "answer")
 """What makes two verdicts differ; the sentence may be worded otherwise."""
@@ -49,7 +50,8 @@ class SuiteChange:
     current_hash: str | None
     """The pack's hash in this installation; None: it has no such suite."""
     not_judged: int
-    """Trials that could not be judged again: no such task any more, or another prompt."""
+    """Trials that could not be judged again: their task is gone, asks otherwise now, or needs a
+    sandbox that was not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,6 @@ def has_no_output(trial: Trial) -> bool:
     return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
 
 
-def stored_output(trial: Trial, pack: Pack) -> Output:
-    """What came out of a stored trial, as the verdicts of its suite read it."""
-    output = pack.output(
-        trial.output or "",
-        thinking=trial.thinking or "",
-        finish_reason=trial.finish_reason or "stop",
-    )
-    return output.model_copy(update={"tool_calls": trial.tool_calls})
-
-
 def scored_task_ids(result: RunResult, pack: Pack) -> tuple[str, ...]:
     """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
     if result.profile in pack.profiles:
@@ -92,15 +84,20 @@ def scored_task_ids(result: RunResult, pack: Pack) -> tuple[str, ...]:
     return tuple(task.id for task in pack.tasks if task.id in ran)
 
 
-def rescore(result: RunResult, now: datetime | None = None) -> Rescore:
-    """Judge `result` again with the packs and verifiers of this installation."""
+def rescore(
+    result: RunResult, now: datetime | None = None, sandbox: Sandbox | None = None
+) -> Rescore:
+    """Judge `result` again with the packs and verifiers of this installation.
+
+    Without a `sandbox`, verdicts that need code to be run stay as they are.
+    """
     packs = _packs(result)
     stale = {
         suite.suite
         for suite in result.suites
         if suite.suite not in packs or packs[suite.suite].pack_hash != suite.pack_hash
     }
-    judged = [(trial, _verdict(trial, packs)) for trial in result.trials]
+    judged = [(trial, _verdict(trial, packs, sandbox)) for trial in result.trials]
     trials = tuple(
         trial if verdict is None or trial.suite in stale else _with_verdict(trial, verdict)
         for trial, verdict in judged
@@ -137,13 +134,20 @@ def _packs(result: RunResult) -> dict[str, Pack]:
     return {suite.suite: load_pack(suite.suite) for suite in result.suites if suite.suite in known}
 
 
-def _verdict(trial: Trial, packs: Mapping[str, Pack]) -> TaskScore | None:
+def wants_sandbox(result: RunResult) -> bool:
+    """Whether a suite of the run has verdicts that need code to be run that a model wrote."""
+    return any(pack.needs_sandbox for pack in _packs(result).values())
+
+
+def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -> TaskScore | None:
     """The verdict of today; None where the trial cannot be judged again."""
     pack = packs.get(trial.suite)
     task = _task(pack, trial) if pack else None
     if pack is None or task is None or trial.outcome is None or has_no_output(trial):
         return None
-    return judge(stored_output(trial, pack), task)
+    if sandbox is None and needs_sandbox(task):
+        return None
+    return judge(pack.stored_output(trial), task, sandbox)
 
 
 def _task(pack: Pack, trial: Trial) -> BenchmarkTask | None:
@@ -160,7 +164,7 @@ def _with_verdict(trial: Trial, verdict: TaskScore) -> Trial:
     """The trial with its verdict of today; itself where only the sentence is another one."""
     if not _differs(trial, verdict):
         return trial
-    names = (*VERDICT_FIELDS, "message")
+    names = (*VERDICT_FIELDS, "message", "verifier", "state_at_cut")
     return trial.model_copy(update={name: getattr(verdict, name) for name in names})
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from bench_loop.contracts.harness import HarnessRunResult
+from bench_loop.contracts.chat import CallRecord
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.packs import MANIFEST, read_lone_task, read_manifest, read_task
@@ -54,7 +55,7 @@ def find_task(path: Path, convention: Convention | None) -> tuple[BenchmarkTask,
         if convention is None:
             raise UsageError(
                 f"There is no {MANIFEST} beside {path.name} that says how answers are read.",
-                remedy="Say it: --convention answer_line, whole_reply or document.",
+                remedy=f"Say it: --convention {', '.join(get_args(Convention))}.",
             )
         return task, convention
     manifest = read_manifest(path.resolve().parent)
@@ -67,30 +68,31 @@ def find_task(path: Path, convention: Convention | None) -> tuple[BenchmarkTask,
 
 
 def judge_saved(
-    task: BenchmarkTask, convention: Convention, data: bytes, form: OutputFormat
+    task: BenchmarkTask,
+    convention: Convention,
+    data: bytes,
+    form: OutputFormat,
+    sandbox: Sandbox | None = None,
 ) -> Judgement:
-    """The verdict on what a model wrote, or on the answer that a model server gave."""
+    """The verdict on what a model wrote, or on the answer that a model server gave.
+
+    Raises SandboxError for a task that needs a sandbox where there is none.
+    """
     try:
-        made = _made_of(data, form)
+        output = _output(data, form, convention)
     except EngineRejectedError as error:
         return Judgement(task, convention, None, failed(error.reason, error.message))
-    output = Output(
-        text=made.final_text,
-        thinking=made.thinking,
-        tool_calls=made.tool_calls,
-        finish_reason=made.finish_reason,
-        convention=convention,
-    )
-    return Judgement(task, convention, output, judge(output, task))
+    return Judgement(task, convention, output, judge(output, task, sandbox))
 
 
-def _made_of(data: bytes, form: OutputFormat) -> HarnessRunResult:
+def _output(data: bytes, form: OutputFormat, convention: Convention) -> Output:
     if form == "text":
-        return HarnessRunResult(data.decode("utf-8", "replace"))
+        return Output(text=data.decode("utf-8", "replace"), convention=convention)
     reply = read_saved(data, form)
-    return HarnessRunResult(
-        final_text=reply.text,
+    return Output(
+        text=reply.text,
         thinking=reply.thinking,
+        tool_calls=tuple(CallRecord(**call.model_dump(), turn=1) for call in reply.tool_calls),
         finish_reason=reply.finish_reason,
-        tool_calls=reply.tool_calls,
+        convention=convention,
     )

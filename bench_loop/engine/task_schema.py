@@ -27,6 +27,8 @@ def task_schema() -> dict[str, Any]:
     required = [name for name in schema["required"] if name not in ("suite", "messages")]
     prompt = {"type": "string", "minLength": 1, "description": "In place of one user message."}
     tags = {**fields["capability_tags"], "items": {"enum": sorted(CAPABILITIES)}}
+    shown = {"const": {"from_prompt": True}, "description": "As the prompt shows it."}
+    files = {**fields["files"], "additionalProperties": {"anyOf": [{"type": "string"}, shown]}}
     definitions = dict(schema[DEFS])
     cases = list(_expected_by_verifier(definitions))
     return {
@@ -38,7 +40,7 @@ def task_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "required": required,
         "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}],
-        "properties": {**fields, "prompt": prompt, "capability_tags": tags},
+        "properties": {**fields, "files": files, "prompt": prompt, "capability_tags": tags},
         "allOf": cases,
         DEFS: definitions,
     }

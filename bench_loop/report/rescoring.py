@@ -72,7 +72,10 @@ def _doubts(suite: SuiteChange) -> Iterator[str]:
         )
     if suite.not_judged and suite.current_hash is not None:
         noun = "trial was" if suite.not_judged == 1 else "trials were"
-        yield f"{suite.not_judged} {noun} not judged again: the task is gone or asks otherwise now."
+        yield (
+            f"{suite.not_judged} {noun} not judged again: the task is gone, asks otherwise now, or"
+            " can be judged in a sandbox only."
+        )
 
 
 def rescore_json(found: Rescore) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench_loop.config import bundled
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.result.store import load, to_bytes
 from tests.commands.test_compare_and_suites import run
 from tests.engine.test_rescore import MISJUDGED, math_run, with_stale_pack, with_trial
@@ -140,8 +141,8 @@ def test_validate_prints_json_and_only_that(faulty: Path, capsys: Captured) -> N
     assert (fault["file"], fault["field"]) == ("sums/two.yaml", "near_misses")
 
 
-def test_the_packs_that_ship_are_valid(capsys: Captured) -> None:
-    assert run("validate") == 0
+def test_the_packs_that_ship_are_valid(sandbox: Sandbox, capsys: Captured) -> None:
+    assert run("validate", "--sandbox", sandbox.kind) == 0
     assert "no fault" in capsys.readouterr().out
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.engine.validate import DEGENERATE, validate
+from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.engine.validate import validate, wants_sandbox
 from bench_loop.errors import PackError
 from tests.packs.test_packs import MANIFEST, TASK
 
@@ -43,10 +44,24 @@ def change(pack: Path, old: str, new: str) -> None:
     (pack / "two.yaml").write_text(GOOD.replace(old, new))
 
 
-def test_the_shipped_packs_have_no_fault() -> None:
+def test_the_shipped_packs_have_no_fault(sandbox: Sandbox) -> None:
+    found = validate(sandbox=sandbox)
+    assert (found.faults, found.unchecked) == ((), ())
+    assert {"instructfollow", "loop_schema", "reasonmath", "speed"} <= set(found.packs)
+
+
+def test_without_a_sandbox_the_tasks_that_need_one_are_named() -> None:
     found = validate()
     assert found.faults == ()
-    assert {"instructfollow", "loop_schema", "reasonmath", "speed"} <= set(found.packs)
+    assert "coding.quiet-hours" in found.unchecked
+    assert "reasonmath.last-bus" not in found.unchecked
+
+
+def test_only_a_pack_with_code_wants_a_sandbox(pack: Path) -> None:
+    assert wants_sandbox()
+    assert not wants_sandbox(pack)
+    change(pack, "value: 5", "value: five")
+    assert not wants_sandbox(pack)
 
 
 def test_a_pack_or_a_folder_of_packs_is_checked(pack: Path) -> None:
@@ -154,7 +169,3 @@ def test_a_task_that_nonsense_passes_is_a_fault(pack: Path) -> None:
     found = "\n".join(faults_of(pack))
     for name in ("abc", "yes", "a refusal", "off-topic prose", "the prompt", "a claim"):
         assert f"sums/lax.yaml: expected: accepts {name}: it is judged pass" in found
-
-
-def test_a_task_that_accepts_silence_is_impossible() -> None:
-    assert DEGENERATE["nothing"] == ""
