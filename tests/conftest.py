@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.sandboxes.ladder import open_sandbox
 from tests.components import need_bubblewrap, need_chromium
 from tests.groups import GROUPS, group_of
 from tests.llama_cpp import LlamaCpp, llama_cpp
@@ -42,7 +43,8 @@ def real_server() -> Iterator[LlamaCpp]:
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
     """One real sandbox for all tests that run code."""
-    opened = need_bubblewrap()
+    need_bubblewrap()
+    opened = open_sandbox("bubblewrap")
     yield opened
     opened.close()
 

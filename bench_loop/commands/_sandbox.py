@@ -1,4 +1,4 @@
-"""The options by which commands that judge code choose a sandbox."""
+"""How commands that judge code choose their sandbox: the options, and the sandbox that comes of them."""
 
 from __future__ import annotations
 
@@ -11,43 +11,59 @@ import click
 if TYPE_CHECKING:
     from bench_loop.contracts.sandbox import Sandbox
 
-CHOICES = ("auto", "docker", "bubblewrap", "subprocess")
+SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def sandbox_options(command: Command) -> Command:
-    """`--sandbox` and `--allow-unsafe`, as `sandbox_choice` and `is_unsafe_allowed`."""
-    unsafe = click.option(
-        "--allow-unsafe",
-        "is_unsafe_allowed",
-        is_flag=True,
-        help="Allow --sandbox subprocess, which protects this machine from little.",
+    """`--sandbox`, `--allow-unsafe` and `--sandbox-user`.
+
+    They reach the command as `sandbox_kind`, `allow_unsafe` and `sandbox_user`.
+    """
+    options = (
+        click.option(
+            "--sandbox",
+            "sandbox_kind",
+            type=click.Choice(SANDBOXES),
+            default="auto",
+            show_default=True,
+            help="Where code that the model wrote is run.",
+        ),
+        click.option(
+            "--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe."
+        ),
+        click.option(
+            "--sandbox-user", type=int, metavar="UID", help="User to become, when run by root."
+        ),
     )
-    choice = click.option(
-        "--sandbox",
-        "sandbox_choice",
-        type=click.Choice(CHOICES),
-        default="auto",
-        show_default=True,
-        help="Where code that a model wrote is run, if the task needs that.",
-    )
-    return choice(unsafe(command))
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def open_chosen(kind: str, *, allow_unsafe: bool, user: int | None) -> Sandbox:
+    """The sandbox of these options, its self-test passed; close it. Raises SandboxError."""
+    from bench_loop.sandboxes.ladder import open_sandbox
+
+    return open_sandbox(kind, is_unsafe_allowed=allow_unsafe, user=user, warn=warn)
 
 
 @contextmanager
-def opened(choice: str, *, is_unsafe_allowed: bool, is_needed: bool) -> Iterator[Sandbox | None]:
-    """The sandbox, closed at the end; None where none is needed. Raises SandboxError."""
+def opened(
+    kind: str, *, allow_unsafe: bool, user: int | None, is_needed: bool
+) -> Iterator[Sandbox | None]:
+    """`open_chosen`, closed at the end; None where none is needed."""
     if not is_needed:
         yield None
         return
-    from bench_loop.sandboxes.ladder import open_sandbox
-
-    def warn(sentence: str) -> None:
-        click.echo(sentence, err=True)
-
-    sandbox = open_sandbox(choice, is_unsafe_allowed=is_unsafe_allowed, warn=warn)
+    sandbox = open_chosen(kind, allow_unsafe=allow_unsafe, user=user)
     try:
         yield sandbox
     finally:
         sandbox.close()
+
+
+def warn(sentence: str) -> None:
+    """Say something that is no error, where it does not get among the output."""
+    click.echo(sentence, err=True)

@@ -12,7 +12,7 @@ from bench_loop.commands._sandbox import opened, sandbox_options
 EXAMPLES = """
 \b
 Examples:
-  bench-loop rescore results/latest.json
+  bench-loop rescore latest
   bench-loop rescore --output rescored.json results/latest.json
 """
 
@@ -20,7 +20,7 @@ CHANGED = 1
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file")
 @sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 @click.option(
@@ -29,13 +29,14 @@ CHANGED = 1
     help="Write the run with its new verdicts to this file, which must not exist yet.",
 )
 def command(
-    file: Path,
-    sandbox_choice: str,
-    is_unsafe_allowed: bool,
+    file: str,
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
     as_json: bool,
     output: Path | None,
 ) -> int:
-    """Judge the run in FILE again, with the verifiers and formulas of this version.
+    """Judge the run in FILE (or `latest`) again, with the verifiers and formulas of this version.
 
     Shows each trial and suite that changed. FILE itself is never touched; what --output writes
     says that it was judged again, and has a fingerprint of its own. A suite whose pack has changed
@@ -43,11 +44,11 @@ def command(
     """
     from bench_loop.engine.rescore import rescore, wants_sandbox
     from bench_loop.report import rescoring
-    from bench_loop.result.store import load, write
+    from bench_loop.result.store import load, newest_result, write
 
-    result = load(file)
+    result = load(newest_result(file))
     with opened(
-        sandbox_choice, is_unsafe_allowed=is_unsafe_allowed, is_needed=wants_sandbox(result)
+        sandbox_kind, allow_unsafe=allow_unsafe, user=sandbox_user, is_needed=wants_sandbox(result)
     ) as sandbox:
         found = rescore(result, sandbox=sandbox)
     if output is not None:

@@ -55,8 +55,9 @@ def command(
     output: Path,
     form: str,
     convention: str | None,
-    sandbox_choice: str,
-    is_unsafe_allowed: bool,
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
     as_json: bool,
 ) -> int:
     """Judge an output (a file, or - for standard input) by the task in a YAML file.
@@ -74,7 +75,7 @@ def command(
     task, how = find_task(task_file, cast(Convention | None, convention))
     data = _read(output)
     with opened(
-        sandbox_choice, is_unsafe_allowed=is_unsafe_allowed, is_needed=needs_sandbox(task)
+        sandbox_kind, allow_unsafe=allow_unsafe, user=sandbox_user, is_needed=needs_sandbox(task)
     ) as sandbox:
         found = judge_saved(task, how, data, cast(OutputFormat, form), sandbox)
     if as_json:

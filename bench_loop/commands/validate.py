@@ -30,7 +30,11 @@ FAULTY, UNCHECKED = 4, 3
 @sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 def command(
-    folder: Path | None, sandbox_choice: str, is_unsafe_allowed: bool, as_json: bool
+    folder: Path | None,
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
+    as_json: bool,
 ) -> int:
     """Check the pack in FOLDER, or every pack in it; without FOLDER, the packs that came along.
 
@@ -44,8 +48,9 @@ def command(
     remedy: str | None = None
     try:
         with opened(
-            sandbox_choice,
-            is_unsafe_allowed=is_unsafe_allowed,
+            sandbox_kind,
+            allow_unsafe=allow_unsafe,
+            user=sandbox_user,
             is_needed=wants_sandbox(folder),
         ) as sandbox:
             found = validate(folder, sandbox)

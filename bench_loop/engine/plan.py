@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
-from bench_loop.engine.profiles import CUSTOM, PROFILES, ProfileRules
+from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
 from bench_loop.scoring.recompute import SuiteKey
-
-CONTEXT_WINDOW = 8192
-"""Tokens of the one window that a run asks for."""
 
 FIRST_SEED = 1000
 SEED_RULE = "1000 + number of the trial"
@@ -80,7 +77,7 @@ class RunPlan:
         """The rule of `answer_budget`, as the result file tells it."""
         rule = "4 x the longest reference answer, at least 256 tokens"
         cap = self.profile.answer_tokens_cap
-        return rule if cap is None else f"{rule}; at most {cap}"
+        return rule if cap is None else f"{rule}, cut to {cap} by the profile"
 
 
 def make_plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH
 
@@ -14,6 +14,8 @@ def not_ranked_reason(header: RunHeader) -> str:
     widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
     if header.status != "complete":
         return f"The run is {header.status}."
+    if header.profile == CUSTOM.name:
+        return "Runs of hand-picked suites are never ranked."
     if rules is None or not rules.is_ranked:
         return f"Runs of the profile {header.profile} are never ranked."
     if header.aggregates.overall_score is None:

@@ -45,7 +45,7 @@ from bench_loop.scoring.rates import generation_rate
 from bench_loop.scoring.speed import measure_speed
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
-SANDBOX_REMEDY = "Install bubblewrap or start Docker; bench-loop run --sandbox says what failed."
+SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
 MOST_OUTAGES = 2
 """Trials in a row that may end as infrastructure_error before the run stops."""

@@ -148,7 +148,7 @@ _HAS_TEXT = re.compile(r"\w")
 
 def answer_line(text: str) -> str | None:
     """The answer of a reply without thinking, undressed by `plain`; None where it holds none."""
-    lines, named = _named(text)
+    lines, named = _lines(text)
     return (
         _after(lines, named, _MARKED, looks_on=True)
         or _boxed(text)
@@ -160,11 +160,12 @@ def answer_line(text: str) -> str | None:
 
 def marked_line(text: str) -> str | None:
     """What follows the last `ANSWER:`, undressed by `plain`; nothing else stands in for it."""
-    return _after(*_named(text), _MARKED, looks_on=True)
+    lines, named = _lines(text)
+    return _after(lines, named, _MARKED, looks_on=True)
 
 
-def _named(text: str) -> tuple[list[str], list[int]]:
-    """The lines of `text` that hold something, and the places of those that say "answer"."""
+def _lines(text: str) -> tuple[list[str], list[int]]:
+    """The lines that hold something, and which of them name an answer."""
     lines = [line for line in text.splitlines() if not line.isspace() and line]
     return lines, [index for index, line in enumerate(lines) if "answer" in line.lower()]
 
