@@ -1,4 +1,4 @@
-"""How commands that judge code choose their sandbox: the options, and the sandbox that comes of them."""
+"""How commands that judge code choose their sandbox: options, and what comes of them."""
 
 from __future__ import annotations
 

@@ -142,7 +142,9 @@ _SAID = re.compile(
 )
 _STATEMENT = re.compile(r"^\D{0,80}(?:\b(?:is|are|equals|costs)\b|[=:≈])\s*", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"^[A-Z]\D{0,80}(?<=\s)(?=[^\s\w]{0,2}\d)")
-_IS_DENIED = re.compile(r"\b(?:not|never|cannot|no)\b|n't\b", re.IGNORECASE)
+_IS_DOUBTED = re.compile(
+    r"\b(?:not|never|cannot|no|may|might|maybe|perhaps|could|or so)\b|n't\b", re.IGNORECASE
+)
 _HAS_TEXT = re.compile(r"\w")
 
 
@@ -233,6 +235,6 @@ def _closing_statement(lines: list[str]) -> str | None:
     if said and _VALUE_ALONE.match(line[said.end() :]):
         return line[said.end() :].strip()
     if said is None and (start := _SENTENCE_START.match(line)):
-        is_value = _VALUE_ALONE.match(line[start.end() :]) and not _IS_DENIED.search(line)
+        is_value = _VALUE_ALONE.match(line[start.end() :]) and not _IS_DOUBTED.search(line)
         return line if is_value else None
     return None

@@ -127,6 +127,8 @@ def test_the_answer_line_is_found(reply: str, line: str) -> None:
         "ANSWER: " + "5" * 500,
         "The walk cannot be 5 km.",
         "It isn't 5 km.",
+        "It may be 5 or so.",
+        "Perhaps they walk 5 km.",
         "They walk 2 km and 3 km.",
         "They walk 5 km through the wood today.",
         "<answer></answer>",
