@@ -6,11 +6,15 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from bench_loop.commands.score import CONVENTIONS, FORMATS
 from bench_loop.config import bundled
 from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.contracts.task import Convention
+from bench_loop.providers.saved import SavedFormat
 from bench_loop.result.store import load, to_bytes
 from tests.commands.test_compare_and_suites import run
 from tests.engine.test_rescore import MISJUDGED, math_run, with_stale_pack, with_trial
@@ -149,3 +153,8 @@ def test_the_packs_that_ship_are_valid(sandbox: Sandbox, capsys: Captured) -> No
 def test_the_schema_of_task_files_is_printed(capsys: Captured) -> None:
     assert run("schema", "--task") == 0
     assert json.loads(capsys.readouterr().out)["$id"] == "urn:bench-loop:task"
+
+
+def test_every_convention_and_format_can_be_named() -> None:
+    assert get_args(Convention) == CONVENTIONS
+    assert {"text", *get_args(SavedFormat)} == set(FORMATS)
