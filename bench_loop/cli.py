@@ -22,10 +22,13 @@ COMMANDS = {
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
+    "score": "Judge one output by a task file.",
+    "rescore": "Judge a stored run again and show what changed.",
+    "validate": "Check packs: schema, keys, answers that must pass or fail.",
     "dashboard": "Write one HTML file from a folder of results.",
     "submit": "Send a result to a BenchLoop site.",
     "serve": "Open the local site.",
-    "schema": "Print the JSON Schema of the result file.",
+    "schema": "Print the JSON Schema of the result file or of task files.",
 }
 
 INTERRUPTED = 130

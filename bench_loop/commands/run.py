@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
 
-SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
@@ -67,16 +67,7 @@ Examples:
     help="Window in tokens to ask of the server.",
 )
 @click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
-@click.option(
-    "--sandbox",
-    "sandbox_kind",
-    type=click.Choice(SANDBOXES),
-    default="auto",
-    show_default=True,
-    help="Where code that the model wrote is run.",
-)
-@click.option("--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe.")
-@click.option("--sandbox-user", type=int, metavar="UID", help="User to become, when run by root.")
+@sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
 @click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
 @click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
@@ -205,13 +196,10 @@ def sandbox_for(
     if not any(suite.pack.needs_sandbox for suite in plan.suites):
         return None
     from bench_loop.errors import SandboxError
-    from bench_loop.sandboxes.ladder import AUTO, open_sandbox
-
-    def warn(sentence: str) -> None:
-        click.echo(sentence, err=True)
+    from bench_loop.sandboxes.ladder import AUTO
 
     try:
-        return open_sandbox(kind, is_unsafe_allowed=is_unsafe_allowed, user=user, warn=warn)
+        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
     except SandboxError as error:
         if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
             raise

@@ -101,6 +101,8 @@ def test_packs_of_another_folder_can_be_read(pack: Path) -> None:
         ("verifier_type: tolerance\n", "", "verifier_type", "Field required"),
         ("verifier_type: tolerance", "verifier_type: guess", "verifier_type", "Input should be"),
         ("verifier_type: tolerance", "verifier_type: artifact", "expected.value", "Extra inputs"),
+        ("prompt: What is 2 + 3?", "messages: [hello]", "messages.0", "be an object"),
+        ("prompt: What is 2 + 3?", "messages: hello", "messages", "valid array"),
         ("title: Two numbers", "titel: Two numbers", "title", "Field required"),
         ("notes: One", "colour: red\nnotes: One", "colour", "Extra inputs are not permitted"),
         ("difficulty: easy", "difficulty: simple", "difficulty", "Input should be"),
