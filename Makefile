@@ -1,7 +1,7 @@
 # make run     benchmark a small model on this machine and open the local site
 # make test    run the tests (ARGS="-k name" is passed on to pytest)
 # make lint    check style, types and imports
-# make bench   time what must stay quick
+# make bench   time what must stay quick, and the clocks (ARGS=--quick: without slow servers)
 # make docs    write the generated parts of the documentation again
 # make lock    write requirements/ci.txt again
 
@@ -33,6 +33,7 @@ lint: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
+	@$(BIN)/python scripts/bench_speed.py $(ARGS)
 
 docs: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/docs.py
