@@ -25,20 +25,20 @@ from bench_loop.engine.packs import PackSuite
 from bench_loop.engine.plan import FIRST_SEED, RunPlan
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.speed import (
-    HEADLINE,
     Rates,
     SpeedRun,
     Timing,
     choose_plan,
+    expected_s,
     wall_limit_s,
 )
 from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ProviderError
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan, Trial
 from bench_loop.result.store import new_run_id, save
-from bench_loop.scoring.constants import MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
-from bench_loop.scoring.rates import generation_rate
-from bench_loop.scoring.speed import measure_speed
+from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
+from bench_loop.scoring.rates import Shape, generation_rate
+from bench_loop.scoring.speed import FAST_HEADLINE, is_too_fast, measure_speed, usual_headline
 
 MOST_OUTAGES = 2
 """Trials in a row that may end as infrastructure_error before the run stops."""
@@ -152,19 +152,21 @@ class Run:
         pack = self._plan.speed_suite.pack
         run = SpeedRun(pack, self._setup.provider, self._recorder, self._settings(FIRST_SEED + 1))
         self._rates = run.calibrate()
-        self._speed_plan, expected_s = choose_plan(
-            self._plan.profile, self._rates, self._speed_budget_s
-        )
+        self._speed_plan, _ = choose_plan(self._plan.profile, self._rates, self._speed_budget_s)
         schedule = run.schedule(self._speed_plan)
+        seconds = expected_s(self._rates, (timing.shape for timing in schedule))
         total = len(schedule) + len(self._plan.quality_trials)
-        self._listen(SpeedPlanned(self._speed_plan, expected_s, total))
+        self._listen(SpeedPlanned(self._speed_plan, seconds, total))
         end = time.monotonic() + self._speed_budget_s
         for timing in schedule:
             self._time(run, timing)
             if self._is_server_gone():
                 return
-        while self._wants_another() and time.monotonic() < end:
-            self._time(run, Timing(HEADLINE, 1 + len(self._headline_trials()), False))
+        shape = usual_headline(self._speed_plan)
+        if is_too_fast(self._trials_of(shape), self._speed_plan):
+            shape = FAST_HEADLINE
+        while self._wants_another(shape, self._speed_plan) and time.monotonic() < end:
+            self._time(run, Timing(shape, 1 + len(self._trials_of(shape)), False))
             if self._is_server_gone():
                 return
 
@@ -216,19 +218,27 @@ class Run:
             thinking=self._setup.thinking,
         )
 
-    def _headline_trials(self) -> list[Trial]:
+    def _trials_of(self, shape: Shape) -> list[Trial]:
         return [
             trial
             for trial in self._trials
-            if trial.task_id == HEADLINE.task_id and not trial.is_warmup
+            if trial.task_id == shape.task_id and not trial.is_warmup
         ]
 
-    def _wants_another(self) -> bool:
-        """Whether the headline's spread is still too wide, and more trials are allowed."""
-        if self._speed_plan == "minimum" or len(self._headline_trials()) >= MAX_SPEED_TRIALS:
-            return False
-        assert self._speed_plan is not None
-        speed = measure_speed(self._trials, self._speed_plan)
+    def _wants_another(self, shape: Shape, plan: SpeedPlan) -> bool:
+        """Whether the headline needs more trials of `shape`, and may have them.
+
+        It does while they are few, while their windows are too short together, and while their
+        spread is too wide.
+        """
+        done = self._trials_of(shape)
+        if plan == "minimum":
+            return not done
+        if len(done) < HEADLINE_TRIALS or len(done) >= MAX_SPEED_TRIALS:
+            return len(done) < HEADLINE_TRIALS
+        speed = measure_speed(self._trials, plan)
+        if speed.generation_tps is None and any(map(generation_rate, done)):
+            return True
         widths = (speed.generation_half_width, speed.ttft_half_width)
         return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
 

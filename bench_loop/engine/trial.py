@@ -71,7 +71,7 @@ def _record(
             "reason": verdict.reason,
             "message": verdict.message,
             "answer": verdict.answer,
-            "latency_s": sum(reply.latency_s for reply in log.replies) if log.replies else None,
+            "latency_s": _latency_s(log),
             "tokens": total_tokens(log.replies),
             "finish_reason": last.finish_reason if last else None,
             "turns": len(log.replies),
@@ -83,6 +83,12 @@ def _record(
             **clock_fields(first),
         }
     )
+
+
+def _latency_s(log: TrialLog) -> float | None:
+    """Seconds that the model worked on the trial; where no reply came, those of the vain tries."""
+    spent = [exchange.latency_s for exchange in log.replies or log.requests]
+    return sum(spent) if spent else None
 
 
 def clock_fields(reply: ChatReply | None) -> dict[str, object]:

@@ -20,6 +20,7 @@ from bench_loop.contracts.chat import (
     ToolCall,
 )
 from bench_loop.contracts.record import Count, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
 from bench_loop.contracts.verifier import Outcome
 
@@ -304,7 +305,7 @@ class RunHeader(Record):
     machine: Machine
     settings: Settings
     software: Software
-    sandbox: dict[str, Any] | None = Field(None, description="Null: no suite needed a sandbox.")
+    sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
     power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")

@@ -94,7 +94,7 @@ def test_scores_of_another_scoring_version_are_not_ranked_with_these(
     client: Client, show: Show
 ) -> None:
     show([samples.result(scoring_version="0.9")])
-    assert "Scored by version 0.9; this board shows 1.0." in page(client, "/").text
+    assert "Scored by version 0.9; only version 1.0 is ranked." in page(client, "/").text
 
 
 def test_the_board_filters_by_harness_and_gpu_in_its_address(client: Client, show: Show) -> None:
@@ -250,6 +250,11 @@ def test_compare_names_what_is_missing_and_offers_a_choice(client: Client, show:
     text = page(client, f"/compare/?runs={entry.run.public_id},aaaaaaaaaaaa").text
     assert "1 of the 2 runs asked for is not on this board." in text
     assert "Choose two to six" in text
+
+
+def test_runs_to_choose_from_are_told_apart_by_the_time(client: Client, show: Show) -> None:
+    show(samples.many(2))
+    assert page(client, "/compare/").text.count("UTC") == 2
 
 
 @pytest.mark.parametrize("value", ["%00", "a,b", ",,,", "x" * 5000, "'--"])
