@@ -114,16 +114,11 @@ def test_a_queue_before_the_prompt_is_in_the_time_to_the_first_token(dialect: Di
 
 
 @every_dialect
-def test_an_error_inside_a_stream_of_status_200_is_an_error(dialect: Dialect) -> None:
-    with connected(dialect, Program(error_after=5)) as provider:
-        with pytest.raises(EngineRejectedError) as caught:
-            ask(provider)
-        assert caught.value.reason == "engine_crashed"
-
-
-@every_dialect
-def test_a_connection_dropped_in_the_middle_is_an_error(dialect: Dialect) -> None:
-    with connected(dialect, Program(break_after=5)) as provider:
+@pytest.mark.parametrize("fault", [{"error_after": 5}, {"break_after": 5}])
+def test_an_error_or_a_lost_connection_inside_a_stream_of_status_200_is_an_error(
+    dialect: Dialect, fault: dict[str, int]
+) -> None:
+    with connected(dialect, Program(**fault)) as provider:
         with pytest.raises(EngineRejectedError) as caught:
             ask(provider)
         assert caught.value.reason == "engine_crashed"

@@ -91,6 +91,11 @@ def test_of_several_trials_the_median_error_counts() -> None:
     assert middle([figure(None), figure(100.5), figure(None)]).error is None
 
 
+def test_a_text_that_was_wrong_once_is_wrong() -> None:
+    right, wrong = (Figure("content", 0.0, size, size, 0.0) for size in (0.0, 1.0))
+    assert not middle([right, wrong, right]).passes
+
+
 def test_a_real_engine_has_bars_of_its_own() -> None:
     engine = EngineResult(
         (Figure.relative("generation", 40.0, 40.1, 0.01), Figure.absolute("ttft", 1.0, 1.02, 0.01))
