@@ -36,7 +36,7 @@ FIRST_TOKEN_BAR_S = 0.010
 DELAY_BAR_S = 0.002
 """Greatest delay between sending and noticing an event, in 99 of 100 events."""
 
-OF_THE_MACHINE = frozenset({"drifting", "wide_spread"})
+OF_THE_MACHINE = frozenset({"drifting", "engine_client_gap", "wide_spread"})
 """Findings that say how quiet this machine is, and nothing about a trap."""
 
 OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
