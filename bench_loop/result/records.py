@@ -12,17 +12,17 @@ from pydantic import AwareDatetime, Field, field_validator
 
 from bench_loop.contracts.chat import (
     Basis,
+    CallRecord,
     EngineTimings,
     FinishReason,
     Sampling,
     StreamFacts,
     TokenCounts,
-    ToolCall,
 )
 from bench_loop.contracts.record import Count, Positive, Record, Score, Seconds, TaggedHash
 from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
-from bench_loop.contracts.verifier import Outcome
+from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
 
 SCHEMA_VERSION = 1
 
@@ -273,7 +273,14 @@ class Trial(Record):
     stream: StreamFacts | None = None
     finish_reason: FinishReason | None = None
     turns: Count = Field(0, description="Model replies in the trial.")
-    tool_calls: tuple[ToolCall, ...] = Field((), max_length=1000)
+    tool_calls: tuple[CallRecord, ...] = Field((), max_length=1000)
+    limit: Limit | None = Field(None, description="What ended a tool loop; null: the model did.")
+    state_at_cut: Text | None = Field(
+        None, description="Of a truncated tool loop: pass, or the reason why its end state fails."
+    )
+    verifier: VerifierRecord | None = Field(
+        None, description="How code was judged; null: none was run."
+    )
     retries: Count = 0
     output: str | None = Field(None, description="Full final text; null: there was none.")
     thinking: str | None = Field(None, description="Thinking delivered apart from the text.")

@@ -164,6 +164,7 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "no_trials": "No speed trial was measured.",
         "overhead_unknown": "The server gives no prompt time of its own and its overhead was not "
         "measured, so that there is no prompt speed.",
+        "tokens_unknown": "The server gives no count of the generated tokens.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",
         "too_short_to_rate": "Too few tokens, arrivals or seconds to give a speed.",
