@@ -258,3 +258,18 @@ def test_reliability_tells_what_it_lost_to_and_how_much() -> None:
     assert basis is not None
     assert basis.replace(figures.NARROW_SPACE, " ") == "answer_budget 50 %, harness_crashed 25 %"
     assert stat(samples.result(["pass"]), "Reliability").basis == "every answer could be read"
+
+
+@pytest.mark.parametrize(
+    ("suites", "name"),
+    [
+        (["reasonmath"], "raw 1"),
+        (["toolcall"], "raw (tools) 1"),
+        (["reasonmath", "toolcall"], "raw, raw (tools) 1"),
+    ],
+)
+def test_the_tool_loop_of_raw_is_named(suites: list[str], name: str) -> None:
+    known = samples.result()
+    rows = tuple(known.suites[0].model_copy(update={"suite": suite}) for suite in suites)
+    path = run_view(known.model_copy(update={"suites": rows})).path
+    assert [node.name for node in path if node.kind.startswith("harness")] == [name]
