@@ -10,14 +10,15 @@ from django.utils import timezone
 
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
+from bench_loop.scoring.constants import FINDINGS
 from leaderboard.bands import league_of, update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
 
-WIDEST_RANKED_HALF_WIDTH = 0.10
-"""Speed that is known no better than to 10 % is shown and not ranked."""
+NOT_RANKED_FINDINGS = frozenset({"estimated_tokens", "wide_spread"})
+"""Findings about its speed with which a run is shown and not ranked."""
 
 
 @transaction.atomic
@@ -57,7 +58,7 @@ def not_ranked_reason(header: RunHeader) -> str:
     """Why this run may not stand in a ranking, as a sentence; empty when it may."""
     rules = PROFILES.get(header.profile)
     context = header.subject.context
-    half_width = header.speed.generation_half_width if header.speed else None
+    doubts = set(header.speed.findings) & NOT_RANKED_FINDINGS if header.speed else set()
     if header.status != "complete":
         return f"The run is {header.status}."
     if rules is None or not rules.is_ranked:
@@ -66,8 +67,8 @@ def not_ranked_reason(header: RunHeader) -> str:
         return "There is no overall score: a part of the profile was not measured."
     if context is None or context.loaded is None:
         return "The loaded context window was not read back from the server."
-    if half_width is not None and half_width > WIDEST_RANKED_HALF_WIDTH:
-        return "The speed varied too much to be ranked."
+    if doubts:
+        return FINDINGS[min(doubts)]
     return ""
 
 

@@ -16,6 +16,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from pydantic import BaseModel
+
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output
@@ -24,8 +26,9 @@ from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
-from bench_loop.scoring.constants import SCORING_VERSION
+from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
+from bench_loop.scoring.suites import is_warmup
 from bench_loop.verifiers.judging import judge, task_prompt_hash
 
 Severity = Literal["refused", "needs_review", "note"]
@@ -44,6 +47,10 @@ LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
 
 ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
+PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
+"""Fields of a suite's result that `check_packs` is for."""
+
+SPEED_DOUBTS = frozenset({"broken_stream", "engine_client_gap"})
 SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
 SPEED_SHAPE = re.compile(r"p(\d{1,7})x(\d{1,7})")
 HOME_PATH = re.compile(
@@ -294,7 +301,7 @@ def check_speed_plan(upload: Upload) -> Iterator[Finding]:
             f"The profile {rules.name} has the speed plans {', '.join(rules.speed_plans)}.",
         )
     timed = Counter(
-        trial.task_id for trial in result.trials if trial.suite == "speed" and not trial.is_warmup
+        trial.task_id for trial in result.trials if trial.suite == "speed" and not is_warmup(trial)
     )
     rounds = PLANS[plan][WARMUP_ROUNDS[plan] :]
     for shape, wanted in Counter(shape for one in rounds for shape in one).items():
@@ -313,7 +320,7 @@ def _numbered(upload: Upload) -> set[tuple[str, str, int]]:
     return {
         (trial.suite, trial.task_id, trial.trial)
         for _, trial in upload.quality_trials()
-        if not trial.is_warmup and (trial.suite, trial.task_id) in upload.tasks
+        if not is_warmup(trial) and (trial.suite, trial.task_id) in upload.tasks
     }
 
 
@@ -341,13 +348,15 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
     """Every verdict is what this site's verifiers say about the stored output."""
     for where, trial in upload.quality_trials():
         task = upload.tasks.get((trial.suite, trial.task_id))
-        if task is None or trial.is_warmup:
+        if task is None or is_warmup(trial):
             continue
         if trial.outcome == "not_applicable" and upload.result.subject.harness == "raw":
             yield refused(
                 "verdict_mismatch", f"{where}.outcome", "Every task applies to the raw harness."
             )
-        elif not has_no_output(trial):
+        elif has_no_output(trial):
+            yield from _no_output_findings(where, trial)
+        else:
             yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
 
 
@@ -355,6 +364,16 @@ def has_no_output(trial: Trial) -> bool:
     """Whether the trial ended without anything to judge. None of these endings scores a point."""
     is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
     return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
+
+
+def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
+    for name in ("score", "answer"):
+        if getattr(trial, name):
+            yield refused(
+                "verdict_mismatch",
+                f"{where}.{name}",
+                f"A trial that ended as {trial.outcome} without an output has no {name}.",
+            )
 
 
 def _verdict_findings(
@@ -421,7 +440,9 @@ def missing_suites(result: RunResult) -> list[str]:
     ]
 
 
-def _score_findings(where: str, claimed: Any, computed: Any) -> Iterator[Finding]:
+def _score_findings(
+    where: str, claimed: BaseModel | None, computed: BaseModel | None
+) -> Iterator[Finding]:
     for path, ours, theirs in differences(_plain(claimed), _plain(computed), where):
         yield refused(
             "score_mismatch",
@@ -432,8 +453,8 @@ def _score_findings(where: str, claimed: Any, computed: Any) -> Iterator[Finding
         )
 
 
-def _plain(record: Any) -> Any:
-    return None if record is None else record.model_dump(mode="json")
+def _plain(record: BaseModel | None) -> Any:
+    return None if record is None else record.model_dump(mode="json", exclude=PACK_FIELDS)
 
 
 def _figure(value: Any) -> str:
@@ -513,10 +534,8 @@ def check_rates(upload: Upload) -> Iterator[Finding]:
                 "The stream is unusually fast.",
                 tokens_per_second=rate,
             )
-        length, tokens = (
-            len(trial.output or "") + len(trial.thinking or ""),
-            trial.tokens.completion,
-        )
+        length = len(trial.output or "") + len(trial.thinking or "")
+        tokens = trial.tokens.completion
         if tokens is not None and length > (tokens + 1) * LONGEST_TOKEN:
             yield needs_review(
                 "too_few_tokens",
@@ -546,9 +565,14 @@ def generation_rate(trial: Trial) -> float | None:
 
 
 def check_speed_findings(upload: Upload) -> Iterator[Finding]:
-    """What the recomputed speed already says against itself."""
+    """What scoring itself says of the speed; the claimed codes are compared with it elsewhere.
+
+    A trial that was dropped, or clocks that disagree, may hide something; the rest is only noted.
+    """
     for code in upload.result.speed.findings if upload.result.speed else ():
-        yield Finding("note", "speed", "speed.findings", f"Speed: {code.replace('_', ' ')}.", {})
+        severity: Severity = "needs_review" if code in SPEED_DOUBTS else "note"
+        sentence = FINDINGS.get(code, "A speed finding of a kind that is not known here.")
+        yield Finding(severity, "speed", "speed.findings", sentence, {})
 
 
 def check_artifacts(upload: Upload) -> Iterator[Finding]:

@@ -16,6 +16,10 @@ from bench_loop.result.store import field_path
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 24
+MAX_TEXT = 200_000
+"""Characters of one value: more than the largest answer budget can give."""
+MAX_TRIALS = 5_000
+"""Ten times what the largest profile makes; checking costs time for every one."""
 MAX_INTEGER = 2**53 - 1
 MAX_INTEGER_DIGITS = 19
 MAX_FIELDS = 20
@@ -91,7 +95,7 @@ def parse(data: bytes) -> RunResult:
     """The result that `data` holds. Raises IntakeError with the field."""
     check_values(load_strictly(data))
     try:
-        return RunResult.model_validate_json(data, strict=True)
+        result = RunResult.model_validate_json(data, strict=True)
     except ValidationError as error:
         raise IntakeError(
             422,
@@ -99,6 +103,10 @@ def parse(data: bytes) -> RunResult:
             f"The result does not follow schema version {SCHEMA_VERSION}.",
             _schema_fields(error),
         ) from error
+    if len(result.trials) > MAX_TRIALS:
+        message = f"A result may have {MAX_TRIALS:,} trials."
+        raise IntakeError(422, "too_many_trials", message, {"trials": [message]})
+    return result
 
 
 def load_strictly(data: bytes) -> dict[str, Any]:
@@ -178,6 +186,8 @@ def _walk(value: Any, path: tuple[str | int, ...]) -> None:
 
 
 def _check_text(text: str, path: tuple[str | int, ...]) -> None:
+    if len(text) > MAX_TEXT:
+        raise _bad_value(path, f"has more than {MAX_TEXT:,} characters")
     if text.isascii() and text.isprintable():
         return
     is_free = next((part for part in reversed(path) if isinstance(part, str)), "") in FREE_TEXT

@@ -97,6 +97,37 @@ def test_a_harness_failure_costs_a_point_and_is_accepted() -> None:
     assert quality < 100
 
 
+@pytest.mark.parametrize("changes", [{"score": 1.0}, {"answer": "42"}])
+def test_a_failure_without_an_output_claims_nothing(changes: dict[str, Any]) -> None:
+    ending = {"outcome": "fail", "reason": "engine_crashed", "output": None, "score": 0.0}
+    forged = with_first_trial(honest(), **{**ending, "answer": None, **changes})
+    assert any(name.endswith(next(iter(changes))) for name in fields(forged))
+
+
+def test_slow_timings_cannot_be_left_out_by_calling_them_warm_ups() -> None:
+    result = honest()
+    trials = [
+        trial.model_copy(update={"trial": 0, "is_warmup": False})
+        if (trial.task_id, trial.trial) == ("p1024x256", 1)
+        else trial
+        for trial in result.trials
+    ]
+    forged = rescored(result.model_copy(update={"trials": tuple(trials)}))
+    assert "missing_trial" in {one.code for one in findings(forged)}
+
+
+def test_a_dropped_timing_is_looked_at() -> None:
+    result = honest()
+    trials = [
+        trial.model_copy(update={"finish_reason": "error"})
+        if (trial.task_id, trial.trial) == ("p1024x256", 1)
+        else trial
+        for trial in result.trials
+    ]
+    odd = rescored(result.model_copy(update={"trials": tuple(trials)}))
+    assert {one.field for one in findings(odd, "needs_review")} == {"speed.findings"}
+
+
 def test_edited_aggregates_are_refused_leaf_by_leaf() -> None:
     result = honest()
     assert result.aggregates.reliability_score is not None

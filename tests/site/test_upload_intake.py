@@ -146,6 +146,19 @@ def test_a_field_path_in_an_answer_is_short() -> None:
     assert len(str(error.fields)) < 1000
 
 
+def test_an_output_beyond_any_answer_budget_is_refused() -> None:
+    document = make_document()
+    document["trials"][0]["output"] = "x" * 200_001
+    assert list(refusal(json.dumps(document).encode()).fields) == ["trials[0].output"]
+
+
+def test_too_many_trials_are_refused_before_they_are_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intake, "MAX_TRIALS", 3)
+    assert list(refusal(make_bytes()).fields) == ["trials"]
+
+
 def test_a_newer_schema_is_refused_with_the_known_one() -> None:
     assert "reads schema_version 1" in str(refusal(document_with(schema_version=2)).fields)
 
