@@ -8,9 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
-from bench_loop.scoring.constants import FINDINGS
 from leaderboard.bands import league_of, update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
@@ -52,24 +51,6 @@ def withdraw(run: Run, reason: str) -> None:
     if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
         update_bands(run.entry.league)
         run.record("withdrawn", {})
-
-
-def not_ranked_reason(header: RunHeader) -> str:
-    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
-    rules = PROFILES.get(header.profile)
-    context = header.subject.context
-    doubts = set(header.speed.findings) & NOT_RANKED_FINDINGS if header.speed else set()
-    if header.status != "complete":
-        return f"The run is {header.status}."
-    if rules is None or not rules.is_ranked:
-        return f"Runs of the profile {header.profile} are never ranked."
-    if header.aggregates.overall_score is None:
-        return "There is no overall score: a part of the profile was not measured."
-    if context is None or context.loaded is None:
-        return "The loaded context window was not read back from the server."
-    if doubts:
-        return FINDINGS[min(doubts)]
-    return ""
 
 
 def columns(header: RunHeader) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
 from leaderboard.models import Entry
-from leaderboard.publish import columns, gpu_model, not_ranked_reason, publish, withdraw
+from leaderboard.publish import columns, gpu_model, publish, withdraw
 from runs.models import Run, RunEvent
 from tests.site.make_result import make_machine, make_result, make_subject, nothing_right, to_bytes
 
