@@ -22,10 +22,14 @@ COMMANDS = {
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
+    "score": "Judge one output by a task file.",
+    "rescore": "Judge a stored run again and show what changed.",
+    "validate": "Check packs: schema, keys, answers that must pass or fail.",
     "dashboard": "Write one HTML file from a folder of results.",
     "submit": "Send a result to a BenchLoop site.",
     "serve": "Open the local site.",
-    "schema": "Print the JSON Schema of the result file.",
+    "selftest": "Measure servers of known speed: how far to believe the clocks.",
+    "schema": "Print the JSON Schema of the result file or of task files.",
 }
 
 INTERRUPTED = 130
@@ -122,4 +126,5 @@ def _complain(message: str, remedy: str | None) -> None:
 
     click.echo(f"Error: {printable(message)}", err=True)
     if remedy:
-        click.echo(f"  Try: {printable(remedy)}", err=True)
+        lead = "" if remedy.endswith("?") else "Try: "
+        click.echo(f"  {lead}{printable(remedy)}", err=True)

@@ -68,7 +68,9 @@ def enter(request: HttpRequest) -> HttpResponse:
     if settings.BENCHLOOP_ROLE != "local":
         raise Http404
     if not spend_token(request.GET.get("token", "")):
-        raise PermissionDenied("This link was used already. Start `bench-loop serve` again.")
+        raise PermissionDenied(
+            "This link is not good any more: each works once. bench-loop serve prints a new one."
+        )
     fresh_token()
     login(request, local_user(), backend="django.contrib.auth.backends.ModelBackend")
     return HttpResponseRedirect("/")

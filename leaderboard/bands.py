@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from bench_loop.result.compare import core_settings
-from bench_loop.result.fingerprint import tagged_hash
-from bench_loop.result.records import RunHeader
 from bench_loop.scoring.bands import RankedRow, rank_bands
 from leaderboard.models import Entry
-
-
-def league_of(header: RunHeader) -> str:
-    """Key of the set inside which runs are ranked: the same work, scored and driven alike."""
-    return tagged_hash(core_settings(header))
 
 
 def update_bands(league: str) -> None:

@@ -23,10 +23,10 @@ import bench_loop
 from bench_loop.config import bundled
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
 from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.rescore import has_no_output, scored_task_ids
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
 from bench_loop.machine.record import gpu_class, total_memory_gb
 from bench_loop.names.parse import parse_model
@@ -37,7 +37,7 @@ from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
-from bench_loop.verifiers.judging import judge, task_prompt_hash
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
 
 Severity = Literal["refused", "needs_review", "note"]
 """`refused`: the upload contradicts itself or cannot be checked. `needs_review`: it may be honest,
@@ -59,7 +59,6 @@ SIZE_TOLERANCE = 0.25
 HARNESSES = bundled("harnesses")
 PROVIDERS = bundled("bench_loop") / "providers"
 
-ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
 PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 """Fields of a suite's result that `check_packs` is for."""
 
@@ -351,17 +350,9 @@ def _expected(upload: Upload) -> set[tuple[str, str, int]]:
         (name, task_id, number)
         for name, pack in upload.packs.items()
         if pack.dimension == "quality"
-        for task_id in scored_task_ids(upload, pack)
+        for task_id in scored_task_ids(upload.result, pack)
         for number in numbers
     }
-
-
-def scored_task_ids(upload: Upload, pack: Pack) -> tuple[str, ...]:
-    """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
-    if upload.result.profile in pack.profiles:
-        return tuple(pack.profiles[upload.result.profile])
-    ran = {trial.task_id for trial in upload.result.trials if trial.suite == pack.name}
-    return tuple(task.id for task in pack.tasks if task.id in ran)
 
 
 def check_verdicts(upload: Upload) -> Iterator[Finding]:
@@ -380,12 +371,6 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
             yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
 
 
-def has_no_output(trial: Trial) -> bool:
-    """Whether the trial ended without anything to judge. None of these endings scores a point."""
-    is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
-    return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
-
-
 def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
     for name in ("score", "answer"):
         if getattr(trial, name):
@@ -399,14 +384,14 @@ def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
 def _verdict_findings(
     where: str, trial: Trial, task: BenchmarkTask, pack: Pack
 ) -> Iterator[Finding]:
-    output = Output(
-        text=trial.output or "",
-        thinking=trial.thinking or "",
-        tool_calls=trial.tool_calls,
-        finish_reason=trial.finish_reason or "stop",
-        convention=pack.convention,
-    )
-    verdict = judge(output, task)
+    if needs_sandbox(task):
+        yield needs_review(
+            "not_judged_again",
+            f"{where}.outcome",
+            "This verdict needs code to be run, which this site does not do; it is as reported.",
+        )
+        return
+    verdict = judge(pack.stored_output(trial), task)
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):
@@ -446,7 +431,7 @@ def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
         version=pack.version,
         pack_hash=pack.pack_hash,
         dimension=pack.dimension,
-        task_ids=scored_task_ids(upload, pack) if pack.dimension == "quality" else (),
+        task_ids=scored_task_ids(upload.result, pack) if pack.dimension == "quality" else (),
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
 if TYPE_CHECKING:
     from bench_loop.contracts.harness import HarnessAdapter
     from bench_loop.contracts.provider import Provider
+    from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
@@ -64,6 +67,7 @@ Examples:
     help="Window in tokens to ask of the server.",
 )
 @click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
+@sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
 @click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
 @click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
@@ -83,6 +87,9 @@ def command(
     trials: int,
     context_window: int,
     speed_budget: float | None,
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
     label: str | None,
     gpu: str | None,
     gpu_memory_gb: float | None,
@@ -97,6 +104,7 @@ def command(
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
+    from bench_loop.result.store import make_ready
 
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
@@ -107,23 +115,29 @@ def command(
         trials=trials,
         context_window=context_window,
     )
-    server = connect(provider, endpoint, model_id, context_window)
-    try:
+    folder = output or results_folder()
+    make_ready(folder)
+    with ExitStack() as stack:
+        sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        server = connect(provider, endpoint, model_id, context_window)
+        stack.callback(server.close)
         setup = prepare(
             server,
             model_id,
             load_harness(harness),
+            sandbox=sandbox,
             label=label,
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
         )
-        folder = output or results_folder()
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:
-            result = benchmark(plan, setup, folder, speed_budget)
-    finally:
-        server.close()
+            result = benchmark(
+                plan, setup, folder, speed_budget, is_endpoint_named=endpoint is not None
+            )
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -133,7 +147,7 @@ def command(
 
         raise ProviderError(
             f"The run is incomplete: {result.status_reason}",
-            remedy="What was measured is kept; it is not ranked.",
+            remedy="See to the server and run it again; what was measured is kept, not ranked.",
         )
 
 
@@ -171,6 +185,28 @@ def connect(
     return connected
 
 
+def sandbox_for(
+    plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
+) -> Sandbox | None:
+    """A sandbox that passed its self-test; None where the plan needs none, or `auto` finds none.
+
+    Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
+    there is nothing to run without.
+    """
+    if not any(suite.pack.needs_sandbox for suite in plan.suites):
+        return None
+    from bench_loop.errors import SandboxError
+    from bench_loop.sandboxes.ladder import AUTO
+
+    try:
+        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
+    except SandboxError as error:
+        if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
+            raise
+        warn(f"{error.message} {error.remedy or ''}".rstrip())
+        return None
+
+
 def load_harness(name: str) -> HarnessAdapter:
     """A fresh adapter of the harness `name`."""
     from bench_loop.registry import load
@@ -184,6 +220,7 @@ def prepare(
     model_id: str,
     harness: HarnessAdapter,
     *,
+    sandbox: Sandbox | None = None,
     label: str | None = None,
     gpu: str | None = None,
     gpu_memory_gb: float | None = None,
@@ -212,11 +249,17 @@ def prepare(
         backend="cpu" if server.offloaded_layers == 0 else None,
     )
     can_think = model.capabilities is not None and "thinking" in model.capabilities
-    return Setup(provider, harness, server, model, machine, False if can_think else None)
+    thinking = False if can_think else None
+    return Setup(provider, harness, server, model, machine, thinking, sandbox)
 
 
 def benchmark(
-    plan: RunPlan, setup: Setup, output: Path, speed_budget_s: float | None = None
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    speed_budget_s: float | None = None,
+    *,
+    is_endpoint_named: bool = False,
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -234,5 +277,6 @@ def benchmark(
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
         result = Run(plan, setup, output, progress, speed_budget_s).go()
-    print_run(result, screen, progress.file)
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
     return result

@@ -23,6 +23,20 @@ class ToolCall(Record):
     arguments: str = Field(description="Arguments as JSON text, exactly as received.")
 
 
+class CallRecord(ToolCall):
+    """A tool call of a tool loop, with what BenchLoop's own tools made of it. None: not known."""
+
+    turn: Count | None = Field(None, description="Reply of the trial that made it: 1, 2, ...")
+    is_offered: bool | None = Field(None, description="The tool was among those offered.")
+    is_well_formed: bool | None = Field(None, description="The arguments fit its parameters.")
+    is_repeated: bool | None = Field(
+        None, description="An earlier call with the same arguments got the same reply."
+    )
+    is_useful: bool | None = Field(
+        None, description="Offered, well formed, and its reply was not known before."
+    )
+
+
 class Message(Record):
     """One turn of a conversation."""
 
@@ -87,7 +101,11 @@ class StreamFacts(Record):
 
     events: Count = Field(description="Events that carried text, thinking or a tool call.")
     distinct_arrivals: Count = Field(description="Distinct arrival times among those events.")
-    first_event_tokens: Count = Field(1, description="Tokens that came with the first such event.")
+    first_event_tokens: Count = Field(
+        1,
+        description="Tokens that came with the first such event; by its share of the text where "
+        "the engine does not say.",
+    )
 
 
 class ChatReply(Record):

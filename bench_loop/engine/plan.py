@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
-from bench_loop.engine.profiles import CUSTOM, PROFILES, ProfileRules
+from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
 from bench_loop.scoring.recompute import SuiteKey
 
-CONTEXT_WINDOW = 8192
-"""Tokens of the one window that a run asks for."""
-
 FIRST_SEED = 1000
 SEED_RULE = "1000 + number of the trial"
-WALL_LIMIT_RULE = "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s)"
+WALL_LIMIT_RULE = (
+    "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s), speeds of the "
+    "calibration, a token for every two characters of the prompt"
+)
+UNMEASURED_WALL_LIMIT_S = 600.0
+"""Wall limit of a request before anything is known of the machine's speed, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,13 @@ class RunPlan:
             for task in suite.tasks
         )
 
+    @property
+    def wall_limit_rule(self) -> str:
+        """How a quality trial gets its wall limit, as the result file tells it."""
+        if self.speed_suite is None:
+            return f"{UNMEASURED_WALL_LIMIT_S:g} s, as no speed was measured"
+        return WALL_LIMIT_RULE
+
     def answer_budget(self, task: BenchmarkTask) -> int:
         """Tokens that the model may generate for `task`."""
         cap = self.profile.answer_tokens_cap
@@ -80,7 +89,7 @@ class RunPlan:
         """The rule of `answer_budget`, as the result file tells it."""
         rule = "4 x the longest reference answer, at least 256 tokens"
         cap = self.profile.answer_tokens_cap
-        return rule if cap is None else f"{rule}; at most {cap}"
+        return rule if cap is None else f"{rule}, cut to {cap} by the profile"
 
 
 def make_plan(

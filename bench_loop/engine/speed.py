@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench_loop.contracts.chat import ChatReply, Message
 from bench_loop.contracts.provider import Provider
 from bench_loop.engine.packs import Pack
+from bench_loop.engine.plan import UNMEASURED_WALL_LIMIT_S
 from bench_loop.engine.profiles import ProfileRules
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.trial import clock_fields, total_tokens
@@ -18,13 +20,17 @@ from bench_loop.result.records import SpeedPlan, Trial
 from bench_loop.scoring.constants import (
     HEADLINE_OUTPUT_TOKENS,
     HEADLINE_PROMPT_TOKENS,
+    MIN_ARRIVALS,
     OVERHEAD_PROMPT_TOKENS,
     OVERHEAD_TRIALS,
+    PREFILL_PROMPT_TOKENS,
 )
 from bench_loop.scoring.rates import Shape
 
 CUT_TRIES = 6
 """Corrections when a text is cut to a number of tokens."""
+SHORTEST_WITH_REQUEST = 100
+"""Prompt tokens from which a prompt ends with a request to write on at length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +55,19 @@ class Timing:
 
 
 HEADLINE = Shape(HEADLINE_PROMPT_TOKENS, HEADLINE_OUTPUT_TOKENS)
+PREFILL = Shape(PREFILL_PROMPT_TOKENS, 64)
 CALIBRATION = Shape(512, 64)
 OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
 """Prompt so short that its time is all overhead: L0, where the engine has no clock of its own."""
 
 _NINE = tuple(Shape(prompt, output) for prompt in (128, 1024, 4096) for output in (64, 256, 768))
-_FIVE = (Shape(128, 256), Shape(1024, 64), HEADLINE, Shape(1024, 768), Shape(4096, 64))
+_FIVE = (Shape(128, 256), Shape(1024, 64), HEADLINE, Shape(1024, 768), PREFILL)
 
 # Rounds of shapes; the first round of `nine` and `five` is a warm-up that is kept and not scored.
 PLANS: dict[SpeedPlan, tuple[tuple[Shape, ...], ...]] = {
     "nine": (_NINE,) * 4,
     "five": (_FIVE,) * 4,
-    "headline": ((HEADLINE, Shape(4096, 64), Shape(128, 64)), (HEADLINE,), (HEADLINE,)),
+    "headline": ((HEADLINE, PREFILL, Shape(128, 64)), (HEADLINE,), (HEADLINE,)),
     "minimum": ((Shape(1024, 64),),) * 3,
 }
 WARMUP_ROUNDS: dict[SpeedPlan, int] = {"nine": 1, "five": 1, "headline": 0, "minimum": 0}
@@ -69,14 +76,15 @@ WARMUP_ROUNDS: dict[SpeedPlan, int] = {"nine": 1, "five": 1, "headline": 0, "min
 def choose_plan(rules: ProfileRules, rates: Rates, budget_s: float) -> tuple[SpeedPlan, float]:
     """The largest plan of the profile that fits the budget (or its smallest), and its seconds."""
     for plan in rules.speed_plans:
-        expected = sum(
-            rates.seconds(shape.prompt_tokens, shape.output_tokens)
-            for one_round in PLANS[plan]
-            for shape in one_round
-        )
+        expected = expected_s(rates, (shape for one_round in PLANS[plan] for shape in one_round))
         if expected <= budget_s:
             break
     return plan, expected
+
+
+def expected_s(rates: Rates, shapes: Iterable[Shape]) -> float:
+    """Expected time of one request of each of `shapes`."""
+    return sum(rates.seconds(shape.prompt_tokens, shape.output_tokens) for shape in shapes)
 
 
 class SpeedRun:
@@ -86,12 +94,14 @@ class SpeedRun:
         self, pack: Pack, provider: Provider, recorder: Recorder, settings: TrialSettings
     ) -> None:
         self._text = pack.texts["prose"]
+        self._request = pack.texts["request"]
         self._provider = provider
         self._recorder = recorder
         self._settings = settings
         self._overhead_tokens = 0
         self._tokens_per_character = self._measured_density()
-        self._has_engine_clock = False
+        self._has_prompt_clock = False
+        self._hides_cache = False
         self.rates: Rates | None = None
 
     def calibrate(self) -> Rates:
@@ -107,13 +117,19 @@ class SpeedRun:
             self._overhead_tokens = max(0, sent - own)
         elif sent:
             self._tokens_per_character = sent / len(prompt)
-        self.rates = _rates(reply)
-        self._has_engine_clock = reply.engine_timings is not None
+        self.rates = calibrated(reply)
+        timings = reply.engine_timings
+        self._has_prompt_clock = timings is not None and timings.prompt_s is not None
+        self._hides_cache = reply.tokens.cached is None
         return self.rates
 
     def schedule(self, plan: SpeedPlan) -> list[Timing]:
-        """The trials of `plan` in their order, shape after shape and then round again."""
-        overhead = 0 if self._has_engine_clock else OVERHEAD_TRIALS
+        """The trials of `plan` in their order, shape after shape and then round again.
+
+        Before them the overhead's, where the engine has no clock of its own for prompts; after
+        them a second large prompt, where only its agreement can show that the first was cold.
+        """
+        overhead = 0 if self._has_prompt_clock else OVERHEAD_TRIALS
         timings = [Timing(OVERHEAD, number, False) for number in range(1, overhead + 1)]
         done: Counter[Shape] = Counter()
         for index, one_round in enumerate(PLANS[plan]):
@@ -121,6 +137,8 @@ class SpeedRun:
             for shape in one_round:
                 done[shape] += not is_warmup
                 timings.append(Timing(shape, 0 if is_warmup else done[shape], is_warmup))
+        if self._hides_cache and done[PREFILL] == 1:
+            timings.append(Timing(PREFILL, 2, False))
         return timings
 
     def measure(self, timing: Timing) -> Trial:
@@ -140,7 +158,7 @@ class SpeedRun:
             {
                 "suite": "speed",
                 "task_id": shape.task_id,
-                "prompt_hash": tagged_hash({"shape": shape.task_id, "text": self._text}),
+                "prompt_hash": self._prompt_hash(shape),
                 "trial": timing.number,
                 "seed": self._settings.seed,
                 "is_warmup": timing.is_warmup,
@@ -182,13 +200,20 @@ class SpeedRun:
 
         It begins with a nonce, so that no prompt cache knows more than the template's first words.
         """
-        return self._cut(f"{secrets.token_hex(4)}: ", max(1, tokens - self._overhead_tokens))
+        wanted = max(1, tokens - self._overhead_tokens)
+        tail = f"\n\n{self._request}" if tokens >= SHORTEST_WITH_REQUEST else ""
+        return self._cut(f"{secrets.token_hex(4)}: ", tail, wanted)
 
-    def _cut(self, head: str, tokens: int) -> str:
+    def _prompt_hash(self, shape: Shape) -> str:
+        texts = {"text": self._text, "request": self._request}
+        return tagged_hash({"shape": shape.task_id, **texts})
+
+    def _cut(self, head: str, tail: str, tokens: int) -> str:
+        """The text between `head` and `tail`, as much of it as makes `tokens` in all."""
         length = round(tokens / self._tokens_per_character)
-        best, best_gap = head, tokens
+        best, best_gap = head + tail, tokens
         for _ in range(CUT_TRIES):
-            text = head + self._text[: max(0, length - len(head))]
+            text = head + self._text[: max(0, length - len(head) - len(tail))] + tail
             count = self._provider.count_tokens(self._settings.model_id, text)
             if count is None:
                 return text
@@ -209,15 +234,25 @@ class SpeedRun:
 
 
 def wall_limit_s(rates: Rates | None, prompt_tokens: int, budget: int) -> float:
-    """Wall limit of one request: 120 s + 3 x its expected time; 600 s before anything is known."""
-    return 600.0 if rates is None else 120.0 + 3 * rates.seconds(prompt_tokens, budget)
+    """Wall limit of one request: 120 s + 3 x its expected time; fixed before anything is known."""
+    return (
+        UNMEASURED_WALL_LIMIT_S
+        if rates is None
+        else 120.0 + 3 * rates.seconds(prompt_tokens, budget)
+    )
 
 
-def _rates(reply: ChatReply) -> Rates:
-    """Rough speeds from the calibration, good enough to predict with; never published."""
-    prompt = reply.tokens.prompt or CALIBRATION.prompt_tokens
-    generated = reply.tokens.completion or 1
+def calibrated(reply: ChatReply) -> Rates:
+    """Rough speeds from the calibration, good enough to predict with; never published.
+
+    Of a stream that came in a few large pieces both are too low: its times are no token's own.
+    """
     marks = [reply.t_first_thinking_s, reply.t_first_answer_s]
     first = min((mark for mark in marks if mark is not None), default=reply.latency_s)
-    window = max(reply.latency_s - first, 1e-3)
-    return Rates(prompt / max(first, 1e-3), max(generated - 1, 1) / window)
+    prompt = reply.tokens.prompt or CALIBRATION.prompt_tokens
+    generated = reply.tokens.completion or 1
+    window = reply.latency_s - first
+    arrivals = reply.stream.distinct_arrivals if reply.stream else 0
+    if arrivals < min(MIN_ARRIVALS, generated):
+        first = window = reply.latency_s
+    return Rates(prompt / max(first, 1e-3), max(generated - 1, 1) / max(window, 1e-3))

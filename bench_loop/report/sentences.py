@@ -32,7 +32,7 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     if overall and not reason:
         spans += [Span("Overall "), *figure_spans(overall), Span(". ")]
     if suites:
-        spans += _best_and_worst(suites, scores)
+        spans += _passes(suites, header)
     generation = generation_figure(header.speed)
     if generation:
         spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
@@ -41,13 +41,27 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
+    """What the quality suites came to; of a run that stopped early, only what was run counts."""
+    if any(suite.score for suite in suites):
+        return _best_and_worst(suites, header.aggregates)
+    answers = sum(map(_lost_answers, suites))
+    if header.status == "complete":
+        of_what = f"{answers + sum(suite.error_count for suite in suites)} trials"
+    else:
+        of_what = f"the {answers} answers it gave"
+    return [Span("It passed "), Span("none", "strong"), Span(f" of {of_what}. ")]
+
+
+def _lost_answers(suite: SuiteResult) -> int:
+    """Answers that did not pass; what ended in an error is no answer of the model."""
+    return suite.partial_count + suite.fail_count + suite.truncated_count
+
+
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
     in_order = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
     best, worst = in_order[0], in_order[-1]
     quality = score_figure(scores.quality_score, scores.quality_score_interval)
-    if not best.score:
-        tasks = sum(suite.task_count for suite in suites)
-        return [Span("It passed "), Span("none", "strong"), Span(f" of {tasks} tasks. ")]
     if best.score == worst.score and len(suites) > 1 and quality:
         return [Span("Quality "), *figure_spans(quality), Span(" in every suite. ")]
     if best is worst:

@@ -158,13 +158,19 @@ def _heads(
                 href=href,
                 remove=f"?runs={others}",
                 word=_word(compared.verdict) if compared else None,
-                note=_note(compared),
+                note=_note(result, compared),
             )
         )
     return tuple(heads)
 
 
-def _note(compared: RunComparison | None) -> str:
+def _note(result: RunResult, compared: RunComparison | None) -> str:
+    """What to know of a run in the comparison; that it stopped early comes first."""
+    early = "" if result.status == "complete" else f"The run is {result.status}. "
+    return f"{early}{_against_first(compared)}"
+
+
+def _against_first(compared: RunComparison | None) -> str:
     if compared is None:
         return "baseline: differences are measured against A, on the same tasks"
     if compared.quality is None:
@@ -172,7 +178,11 @@ def _note(compared: RunComparison | None) -> str:
     parts = [f"quality {_figure(compared.quality)}", compared.quality.advice]
     if compared.mcnemar_p is not None:
         parts.append(f"McNemar p = {figures.significant(compared.mcnemar_p, 2)}")
-    return ", ".join(filter(None, parts))
+    note = ", ".join(filter(None, parts))
+    if not compared.speed_reasons:
+        return note
+    reasons = " ".join(one_line(reason, 400) for reason in compared.speed_reasons)
+    return f"{note}. Speed is not comparable: {reasons}"
 
 
 def _word(verdict: Verdict) -> Word:
@@ -300,6 +310,6 @@ def _differing_tasks(results: Sequence[RunResult]) -> list[TaskRow]:
 def _outcomes(result: RunResult) -> dict[str, list[Outcome]]:
     tasks: dict[str, list[Outcome]] = {}
     for trial in result.trials:
-        if trial.outcome and not trial.is_warmup:
+        if trial.outcome and trial.suite != "speed" and not trial.is_warmup:
             tasks.setdefault(trial.task_id, []).append(trial.outcome)
     return tasks

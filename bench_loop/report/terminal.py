@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.marks import (
     LABEL,
@@ -27,6 +27,7 @@ from bench_loop.report.marks import (
     wrapped,
 )
 from bench_loop.report.progress import RunProgress
+from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunResult, Speed, Subject, Trial
 
 __all__ = ["RunProgress", "print_run", "stack_nodes"]
@@ -56,18 +57,23 @@ class _Page:
         return wrapped(text, self.screen)
 
 
-def print_run(result: RunResult, console: Console, file: Path | None = None) -> None:
-    """Print the report of `result`; `file` is where it was written, if the reader may ask."""
+def print_run(
+    result: RunResult, console: Console, file: Path | None = None, endpoint: str | None = None
+) -> None:
+    """Print the report of `result`; `file` is where it was written, if the reader may ask.
+
+    `endpoint` is the address that the user named: a result never holds it, the next command does.
+    """
     page = _Page(console, signs(console))
-    judged = [trial for trial in result.trials if trial.outcome and not trial.is_warmup]
+    judged = quality_trials(result.trials)
     sections = (
         _head(result, page),
         _lede(result, page),
         _speed(result.speed, page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
-        _losses(result, judged, page),
-        _onward(result, file, page),
+        _losses(result, page),
+        _onward(result, file, endpoint, page),
     )
     console.print()
     for section in sections:
@@ -108,8 +114,6 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
-    if result.status_reason:
-        yield from page.prose(Text(clean(result.status_reason), style="partial"))
     for notice in views.notices(result):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
@@ -143,6 +147,9 @@ def _speed_basis(speed: Speed) -> str:
     parts = [f"plan {speed.plan}"]
     if counted:
         parts.append(f"n {counted.n}")
+    for name, other in (("prompt", speed.prompt_tps), ("TTFT", speed.ttft_s)):
+        if counted and other and other.n != counted.n:
+            parts.append(f"{name} n {other.n}")
     if counted and counted.basis:
         parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
     parts += [clean(finding).replace("_", " ") for finding in speed.findings]
@@ -158,7 +165,7 @@ def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[
     }
     longest = max(map(len, tapes.values()), default=0)
     for suite, outcomes in tapes.items():
-        count = f"{outcomes.count('pass')} of {len(outcomes)}" if outcomes else figures.NOT_RUN
+        count = passed_of(outcomes) if outcomes else figures.NOT_RUN
         cells = [cell(outcome, page.signs) for outcome in outcomes]
         yield from tape_lines(suite, cells, count, page.columns, longest=longest)
     key = Text()
@@ -228,9 +235,10 @@ def _as_clause(stat: views.Stat) -> str:
     return f"{stat.absence}: {sentence[:1].lower()}{sentence[1:]}"
 
 
-def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
-    """What did not pass, with reason code and sentence."""
-    lost = [trial for trial in judged if trial.outcome not in ("pass", "not_applicable")]
+def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
+    """What did not pass, failed trials of the speed suite included, with reason and sentence."""
+    passing = ("pass", "not_applicable")
+    lost = [trial for trial in with_outcome(result.trials) if trial.outcome not in passing]
     for trial in lost[:FAILURES_SHOWN]:
         style = str(trial.outcome)
         line = Text()
@@ -250,18 +258,24 @@ def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
         yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
 
 
-def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]:
+def _onward(
+    result: RunResult, file: Path | None, endpoint: str | None, page: _Page
+) -> Iterator[Text]:
     """Where the result is, and the next thing to do with it; never broken, for copying."""
     if file is None:
         return
     place = _from_here(file)
     yield label("saved").append(clean(place))
-    if result.profile == "smoke":
-        ranked = result.model_copy(update={"profile": "quick"})
-        command, effect = views.command_line(ranked), "can be ranked"
-    else:
+    if result.status == "complete" and result.profile != "smoke":
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
+    else:
+        is_smoke = result.status == "complete"
+        again = result.model_copy(update={"profile": "quick"}) if is_smoke else result
+        effect = "can be ranked" if is_smoke else "runs it again"
+        where = f" --endpoint {shlex.quote(clean(endpoint))}" if endpoint else ""
+        command = views.command_line(again) + where
+    command = command.replace("bench-loop", program(), 1)
     line = label("next").append(command)
     if line.cell_len + 3 + len(effect) <= page.columns:
         line.append(f"   {effect}", style="basis")

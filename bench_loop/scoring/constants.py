@@ -9,7 +9,10 @@ from types import MappingProxyType
 from bench_loop.contracts.verifier import Outcome
 
 SCORING_VERSION = "1.0"
-"""Version of all formulas and constants; stored with every score, never mixed in a ranking."""
+"""Version of all formulas and constants, stored with every score and never mixed in a ranking.
+
+A verifier that judges an old output otherwise than before is a new version too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,10 @@ HEADLINE_OUTPUT_TOKENS = 256
 """Output of the headline generation speed."""
 FAST_OUTPUT_TOKENS = 2048
 """Output of the headline generation speed on machines too fast for the usual one."""
+FAST_GENERATION_TPS = 2000.0
+"""Generation speed, tokens a second, above which the usual output is too short."""
+HEADLINE_TRIALS = 3
+"""Trials of the headline generation speed at least."""
 PREFILL_PROMPT_TOKENS = 4096
 """Prompt of the headline prompt speed."""
 MINIMUM_OUTPUT_TOKENS = 64
@@ -157,6 +164,7 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "no_trials": "No speed trial was measured.",
         "overhead_unknown": "The server gives no prompt time of its own and its overhead was not "
         "measured, so that there is no prompt speed.",
+        "tokens_unknown": "The server gives no count of the generated tokens.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",
         "too_short_to_rate": "Too few tokens, arrivals or seconds to give a speed.",

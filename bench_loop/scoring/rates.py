@@ -147,11 +147,12 @@ def is_cold(trial: Trial) -> bool:
     """Whether the prompt was processed and not remembered: cold or warm.
 
     A trial is warm when more than max(MAX_CACHED_TOKENS tokens, MAX_CACHED_SHARE of the prompt)
-    came from the prompt cache. Prompt speed and TTFT are taken from cold trials only.
+    came from the prompt cache. Prompt speed and TTFT are taken from cold trials only. Where the
+    server hides its cache, a prompt that was sent again after an error counts as warm.
     """
     counts = trial.tokens
     if counts.cached is None:
-        return True
+        return trial.retries == 0
     return counts.cached <= max(MAX_CACHED_TOKENS, MAX_CACHED_SHARE * (counts.prompt or 0))
 
 

@@ -13,6 +13,7 @@ from bench_loop.result.records import ShapeSpeed, Speed, SpeedPlan, Spread, Tria
 from bench_loop.scoring.constants import (
     DRIFT_TRIALS,
     ENGINE_CLIENT_GAP,
+    FAST_GENERATION_TPS,
     FAST_OUTPUT_TOKENS,
     FINDINGS,
     HEADLINE_OUTPUT_TOKENS,
@@ -42,6 +43,9 @@ from bench_loop.scoring.rates import (
 )
 from bench_loop.scoring.suites import is_warmup
 
+FAST_HEADLINE = Shape(HEADLINE_PROMPT_TOKENS, FAST_OUTPUT_TOKENS)
+"""Shape of the headline generation speed on machines that are too fast for the usual one."""
+
 
 def spread(values: Sequence[float], basis: Basis | None = None) -> Spread | None:
     """Peak, mean, median, sample standard deviation and number; None of no values."""
@@ -69,6 +73,12 @@ def half_width(values: Spread | None) -> float | None:
     return t_quantile(TWO_SIDED, values.n - 1) * relative_error(values)
 
 
+def reach(values: Spread | None) -> float | None:
+    """The half-width in the unit of the values, for showing; None below two trials."""
+    share = half_width(values)
+    return None if values is None or share is None else share * values.mean
+
+
 def relative_error(values: Spread) -> float:
     """Standard error of the mean of two or more values, a share of the mean."""
     assert values.stdev is not None
@@ -93,15 +103,17 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
     Headline figures: generation tok/s is the median over the trials with HEADLINE_PROMPT_TOKENS
     prompt and HEADLINE_OUTPUT_TOKENS output tokens, prompt tok/s that of the trials with
     PREFILL_PROMPT_TOKENS prompt tokens, TTFT and TTFA those of the cold trials with
-    HEADLINE_PROMPT_TOKENS prompt tokens. Under plan `minimum` all come from its one shape,
-    HEADLINE_PROMPT_TOKENS x MINIMUM_OUTPUT_TOKENS, and give no speed score. A generation speed
-    needs windows of MIN_TOTAL_WINDOW_S s in all its trials together; else it is null and the run
-    has the finding `too_short_to_rate`. Loading the model (`load_s`) is in none of them.
+    HEADLINE_PROMPT_TOKENS prompt tokens. Under plan `minimum` all come from
+    HEADLINE_PROMPT_TOKENS x MINIMUM_OUTPUT_TOKENS, and give no speed score. Above
+    FAST_GENERATION_TPS tok/s (plan `minimum`: where its windows are too short) generation tok/s
+    comes from trials with FAST_OUTPUT_TOKENS output tokens in place of the usual ones. A generation
+    speed needs windows of MIN_TOTAL_WINDOW_S s in all its trials together; else it is null and the
+    run has the finding `too_short_to_rate`. Loading the model (`load_s`) is in none of them.
     """
     measured = [trial for trial in trials if not is_warmup(trial) and trial.outcome is None]
     whole = [trial for trial in measured if trial.finish_reason in ("stop", "length")]
     bench = _Bench(_shaped(whole), overhead_s(whole))
-    headline = bench.select(lambda shape: _is_headline(shape, plan))
+    headline = bench.select(FAST_HEADLINE.__eq__) or bench.select(usual_headline(plan).__eq__)
     prefill = bench.select(lambda shape: _is_prefill(shape, plan))
     first = bench.select(lambda shape: shape.prompt_tokens == HEADLINE_PROMPT_TOKENS)
     generation, ttft = bench.generation(headline), bench.ttft(first)
@@ -178,7 +190,7 @@ class _Bench:
     ) -> set[str]:
         """Codes of what limits the trust in the headline figures."""
         found = _generation_findings(headline)
-        if headline and self.generation(headline) is None:
+        if headline and self.generation(headline) is None and "tokens_unknown" not in found:
             found.add("too_short_to_rate")
         if not headline and not prefill and not first:
             found.add("no_trials")
@@ -213,19 +225,27 @@ class _Bench:
         return first < OVERHEAD_FACTOR * self._overhead_s
 
 
-def _is_headline(shape: Shape, plan: SpeedPlan) -> bool:
-    outputs = (
-        (MINIMUM_OUTPUT_TOKENS,)
-        if plan == "minimum"
-        else (HEADLINE_OUTPUT_TOKENS, FAST_OUTPUT_TOKENS)
+def usual_headline(plan: SpeedPlan) -> Shape:
+    """The shape of the headline generation speed, unless the machine is too fast for it."""
+    is_minimum = plan == "minimum"
+    return Shape(
+        HEADLINE_PROMPT_TOKENS, MINIMUM_OUTPUT_TOKENS if is_minimum else HEADLINE_OUTPUT_TOKENS
     )
-    return shape.prompt_tokens == HEADLINE_PROMPT_TOKENS and shape.output_tokens in outputs
+
+
+def is_too_fast(trials: Sequence[Trial], plan: SpeedPlan) -> bool:
+    """Whether these trials of the usual headline shape are too short for so fast a machine."""
+    rates = _rates(trials, lambda trial: engine_rate(trial) or client_rate(trial))
+    if not rates:
+        return False
+    if plan == "minimum":
+        return math.fsum(rate.window_s for rate in rates) < MIN_TOTAL_WINDOW_S
+    return median(rate.tps for rate in rates) > FAST_GENERATION_TPS
 
 
 def _is_prefill(shape: Shape, plan: SpeedPlan) -> bool:
-    if plan == "minimum":
-        return _is_headline(shape, plan)
-    return shape.prompt_tokens == PREFILL_PROMPT_TOKENS
+    wanted = HEADLINE_PROMPT_TOKENS if plan == "minimum" else PREFILL_PROMPT_TOKENS
+    return shape.prompt_tokens == wanted
 
 
 def _shaped(trials: Iterable[Trial]) -> list[tuple[Shape, Trial]]:
@@ -271,7 +291,8 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
     found = set()
     rates = _rates(trials, generation_rate)
     if len(rates) < len(trials):
-        found.add("too_short_to_rate")
+        is_counted = all(map(_has_token_count, trials))
+        found.add("too_short_to_rate" if is_counted else "tokens_unknown")
     if any(rate.basis == "estimated" for rate in rates):
         found.add("estimated_tokens")
     if any(_has_clock_gap(trial) for trial in trials if generation_rate(trial)):
@@ -280,6 +301,10 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
     if is_one_series and _is_drifting([rate.tps for rate in rates]):
         found.add("drifting")
     return found
+
+
+def _has_token_count(trial: Trial) -> bool:
+    return trial.tokens.completion is not None or engine_rate(trial) is not None
 
 
 def _has_clock_gap(trial: Trial) -> bool:

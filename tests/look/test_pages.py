@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from bench_loop.report.views import generation_figure
 from bench_loop.result import store
 from bench_loop.result.records import RunResult
 from leaderboard.models import Entry
@@ -94,7 +95,7 @@ def test_scores_of_another_scoring_version_are_not_ranked_with_these(
     client: Client, show: Show
 ) -> None:
     show([samples.result(scoring_version="0.9")])
-    assert "Scored by version 0.9; this board shows 1.0." in page(client, "/").text
+    assert "Scored by version 0.9; only version 1.0 is ranked." in page(client, "/").text
 
 
 def test_the_board_filters_by_harness_and_gpu_in_its_address(client: Client, show: Show) -> None:
@@ -165,6 +166,19 @@ def test_the_board_sorts_by_another_column(client: Client, show: Show) -> None:
     rows = seen.text[seen.text.index("Rank") :]
     assert rows.index("fast") < rows.index("slow")
     assert [one["aria-sort"] for one in seen.named("th") if "aria-sort" in one] == ["descending"]
+
+
+def test_board_and_run_page_show_a_speed_with_the_same_digits(client: Client, show: Show) -> None:
+    entry = show([samples.result()])[0]
+    speed = entry.run.result().speed
+    assert speed is not None
+    figure = generation_figure(speed)
+    assert figure is not None
+    assert figure.interval
+    for address in ("/", entry.get_absolute_url()):
+        text = page(client, address).text
+        assert figure.value in text
+        assert figure.interval in text
 
 
 def test_shared_first_place_is_told(client: Client, show: Show) -> None:
@@ -252,6 +266,11 @@ def test_compare_names_what_is_missing_and_offers_a_choice(client: Client, show:
     text = page(client, f"/compare/?runs={entry.run.public_id},aaaaaaaaaaaa").text
     assert "1 of the 2 runs asked for is not on this board." in text
     assert "Choose two to six" in text
+
+
+def test_runs_to_choose_from_are_told_apart_by_the_time(client: Client, show: Show) -> None:
+    show(samples.many(2))
+    assert page(client, "/compare/").text.count("UTC") == 2
 
 
 @pytest.mark.parametrize("value", ["%00", "a,b", ",,,", "x" * 5000, "'--"])

@@ -352,11 +352,11 @@ def test_loading_longer_than_the_whole_run_is_refused() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"sandbox": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
+        {"power": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
         {"power": {"host": {"ip": "192.168.1.50"}}},
         {"signature": {"mac": "a4:83:e7:12:34:56"}},
-        {"sandbox": {"/home/alice/secret": 1}},
-        {"sandbox": {"note": "sk-proj-" + "Ab1" * 10}},
+        {"power": {"/home/alice/secret": 1}},
+        {"power": {"note": "sk-proj-" + "Ab1" * 10}},
     ],
 )
 def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import Sampling
-from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
-from leaderboard.bands import league_of
 from leaderboard.models import Entry
 from leaderboard.publish import columns, gpu_model, publish, withdraw
 from runs.models import Run, RunEvent
@@ -167,3 +166,16 @@ def test_runs_with_other_core_settings_are_not_ranked_together(changes: dict[str
     result = make_result()
     settings = result.settings.model_copy(update=changes)
     assert league_of(result) != league_of(result.model_copy(update={"settings": settings}))
+
+
+def test_a_model_without_the_switch_for_thinking_is_in_the_league_of_those_told_not_to() -> None:
+    result = make_result()
+    leagues = [
+        league_of(
+            result.model_copy(
+                update={"subject": result.subject.model_copy(update={"thinking": value})}
+            )
+        )
+        for value in (None, False, True)
+    ]
+    assert leagues[0] == leagues[1] != leagues[2]

@@ -81,6 +81,12 @@ def test_a_socket_with_a_broken_address_is_refused(site: Site, query: str) -> No
     refused.close()
 
 
+def test_a_watcher_that_announces_a_huge_message_is_cut_off(site: Site) -> None:
+    live = site.socket("/ws/events/")
+    live.connection.sendall(b"\x81\xff" + (2**31).to_bytes(8) + bytes(4))
+    assert live.is_closed()
+
+
 def test_the_printed_link_logs_in_once(site: Site) -> None:
     assert site.enter is not None
     with httpx.Client(follow_redirects=False) as browser:
@@ -124,6 +130,21 @@ def test_a_worker_that_dies_is_replaced(site: Site) -> None:
     [pid] = workers()
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: workers() and pid not in workers())
+
+
+def test_a_data_folder_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("no folder")
+    ended = subprocess.run(
+        [sys.executable, "-m", "bench_loop", "serve", "--no-open", "--port", str(free_port())],
+        cwd=ROOT,
+        env={**os.environ, "BENCHLOOP_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 3
+    assert "BENCHLOOP_HOME" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

@@ -157,3 +157,16 @@ def test_a_refused_socket_is_logged_with_its_origin(caplog: pytest.LogCaptureFix
     scope = {"type": "websocket", "headers": headers(("host", "a"), ("origin", "http://evil"))}
     asyncio.run(SameOrigin(never)(scope, receive, send))
     assert "http://evil" in caplog.text
+
+
+def test_a_spent_link_says_where_a_new_one_comes_from(db: None) -> None:
+    fresh_token()
+    answer = Client().get("/enter/", {"token": "spent"})
+    assert "bench-loop serve prints a new one" in answer.content.decode()
+
+
+def test_who_is_let_in_finds_the_admin_from_every_page(db: None) -> None:
+    client = Client()
+    assert 'href="/admin/"' not in client.get("/").content.decode()
+    client.get("/enter/", {"token": fresh_token()})
+    assert 'href="/admin/"' in client.get("/").content.decode()
