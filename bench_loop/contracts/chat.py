@@ -87,7 +87,11 @@ class StreamFacts(Record):
 
     events: Count = Field(description="Events that carried text, thinking or a tool call.")
     distinct_arrivals: Count = Field(description="Distinct arrival times among those events.")
-    first_event_tokens: Count = Field(1, description="Tokens that came with the first such event.")
+    first_event_tokens: Count = Field(
+        1,
+        description="Tokens that came with the first such event; by its share of the text where "
+        "the engine does not say.",
+    )
 
 
 class ChatReply(Record):

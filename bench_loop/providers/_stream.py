@@ -61,6 +61,12 @@ class Delta:
         """Whether it carries anything that the model generated; a bare role does not."""
         return bool(self.text or self.thinking or self.calls)
 
+    @property
+    def characters(self) -> int:
+        """How much of the reply it carries."""
+        calls = sum(len(part.arguments) for part in self.calls if isinstance(part.arguments, str))
+        return len(self.text) + len(self.thinking) + calls
+
 
 ParseLine = Callable[[str], Delta | None]
 """One line of a stream, without its end, to what it adds; raises ProviderError for nonsense."""
@@ -166,7 +172,9 @@ class _Sum:
     is_last: bool = False
     events: int = 0
     arrivals: int = 0
-    first_event_tokens: int = 1
+    first_event_tokens: int | None = None
+    first_event_characters: int = 0
+    characters: int = 0
     first_thinking_s: float | None = None
     first_answer_s: float | None = None
     is_first_answer_a_call: bool = False
@@ -199,9 +207,12 @@ class _Sum:
         call.add(part)
 
     def _mark(self, delta: Delta, at_s: float) -> None:
-        if self.events == 0 and delta.timings is not None:
-            self.first_event_tokens = max(1, delta.timings.generated_tokens or 1)
+        if self.events == 0:
+            self.first_event_characters = delta.characters
+            if delta.timings is not None:
+                self.first_event_tokens = max(1, delta.timings.generated_tokens or 1)
         self.events += 1
+        self.characters += delta.characters
         if at_s != self.last_s:
             self.arrivals += 1
             self.last_s = at_s
@@ -237,7 +248,7 @@ class _Sum:
             stream=StreamFacts(
                 events=self.events,
                 distinct_arrivals=self.arrivals,
-                first_event_tokens=self.first_event_tokens,
+                first_event_tokens=self._first_event_tokens(),
             ),
         )
 
@@ -248,6 +259,18 @@ class _Sum:
             return "length" if is_full else "stop"
         reason = _FINISH.get(self.finish, "stop")
         return "tool_calls" if reason == "stop" and self.calls else reason
+
+    def _first_event_tokens(self) -> int:
+        """Tokens of the first event: the engine's count, else its share of the characters.
+
+        Where there are as many events as tokens (the end token brings none) it is one.
+        """
+        if self.first_event_tokens is not None:
+            return self.first_event_tokens
+        completion = self.tokens.completion or 0
+        if completion <= self.events + 1 or not self.characters:
+            return 1
+        return max(1, round(completion * self.first_event_characters / self.characters))
 
     def _tokens(self) -> TokenCounts:
         """The counts, where a zero beside generated text is no count but an unknown one."""

@@ -1,0 +1,1 @@
+"""BenchLoop measured by itself: its own clocks against a server of known speed."""

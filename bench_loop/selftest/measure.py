@@ -1,0 +1,278 @@
+"""Measures simulated servers over the product's own path, and holds its figures to the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from bench_loop.contracts.chat import ChatReply, ChatRequest, Message
+from bench_loop.engine.trial import clock_fields
+from bench_loop.errors import EngineRejectedError
+from bench_loop.result.fingerprint import tagged_hash
+from bench_loop.result.records import Trial
+from bench_loop.scoring.constants import OVERHEAD_PROMPT_TOKENS, OVERHEAD_TRIALS
+from bench_loop.scoring.rates import (
+    Rate,
+    Shape,
+    client_rate,
+    engine_rate,
+    prompt_rate,
+    ttfa_s,
+    ttft_s,
+)
+from bench_loop.scoring.speed import measure_speed, overhead_s
+from bench_loop.selftest.cases import NOTHING, TRAP_SHAPE, Case, Trap, cases, traps
+from bench_loop.selftest.simulated import Sent, Simulated, simulator
+from bench_loop.simulator.pace import now
+from bench_loop.simulator.settings import Settings
+
+GENERATION_BAR = 0.01
+"""Greatest relative error of generation tok/s."""
+PROMPT_BAR = 0.02
+"""Greatest relative error of prompt tok/s."""
+FIRST_TOKEN_BAR_S = 0.010
+"""Greatest error of TTFT and TTFA."""
+DELAY_BAR_S = 0.002
+"""Greatest delay between sending and noticing an event, in 99 of 100 events."""
+
+OF_THE_MACHINE = frozenset({"drifting", "wide_spread"})
+"""Findings that say how quiet this machine is, and nothing about a trap."""
+
+OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
+SAME_TIME_TRAPS = 4
+
+Say = Callable[[str], None]
+"""Called with what is being measured now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure: what really happened, what was measured, and how far apart they may be.
+
+    `name` is `generation` or `prompt` (tokens per second; the error is relative), `ttft` or `ttfa`
+    (seconds, as is their error), or `content` (0 where text and counts are as they were sent).
+    """
+
+    name: str
+    true: float
+    measured: float | None
+    error: float | None
+    bar: float
+
+    @property
+    def passes(self) -> bool:
+        return self.error is not None and abs(self.error) <= self.bar
+
+    @classmethod
+    def relative(cls, name: str, true: float, measured: float | None, bar: float) -> Figure:
+        """A figure whose error is a share of the truth."""
+        return cls(name, true, measured, None if measured is None else measured / true - 1, bar)
+
+    @classmethod
+    def absolute(cls, name: str, true: float, measured: float | None, bar: float) -> Figure:
+        """A figure whose error is a difference."""
+        return cls(name, true, measured, None if measured is None else measured - true, bar)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """The figures of one case; of several trials, those with the median error."""
+
+    case: Case
+    figures: tuple[Figure, ...]
+    delays_s: tuple[float, ...]
+    """For each event with text: from its sending to its being handed on."""
+
+    @property
+    def passes(self) -> bool:
+        return all(figure.passes for figure in self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class TrapResult:
+    """What was noticed of one trap: codes of findings and errors."""
+
+    trap: Trap
+    noticed: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        if self.trap.code == NOTHING:
+            return not self.noticed
+        return self.trap.code in self.noticed
+
+
+def measure_cases(*, is_quick: bool, say: Say) -> list[CaseResult]:
+    """Every case, one after another: nothing else may run meanwhile."""
+    chosen = cases(is_quick=is_quick)
+    results: dict[Case, CaseResult] = {}
+    for dialect in dict.fromkeys(case.dialect for case in chosen):
+        own = {_model(n): case for n, case in enumerate(chosen) if case.dialect == dialect}
+        programs = {model: case.program for model, case in own.items()}
+        with simulator(Settings(dialect, programs)) as server:
+            bench = Bench(server)
+            for model, case in own.items():
+                say(f"{case.name} ({dialect})")
+                results[case] = measure_case(bench, model, case)
+            bench.close()
+    return [results[case] for case in chosen]
+
+
+def measure_traps(say: Say) -> list[TrapResult]:
+    """Every trap; several at a time, since nothing of them is timed closely."""
+    chosen = traps()
+    say(f"{len(chosen)} traps")
+    controls = [measure_trap(trap) for trap in chosen if trap.code == NOTHING]
+    with ThreadPoolExecutor(SAME_TIME_TRAPS) as pool:
+        return controls + list(
+            pool.map(measure_trap, (trap for trap in chosen if trap.code != NOTHING))
+        )
+
+
+def measure_case(bench: Bench, model: str, case: Case) -> CaseResult:
+    """Ask for the case's shape as often as it says, and compare every answer with the log."""
+    overhead = bench.overhead(model) if case.has_prompt_speed else None
+    rounds = [bench.compare(model, case, overhead) for _ in range(case.trials)]
+    figures = tuple(middle(same) for same in zip(*(found for found, _ in rounds), strict=True))
+    return CaseResult(case, figures, tuple(delay for _, delays in rounds for delay in delays))
+
+
+def measure_trap(trap: Trap) -> TrapResult:
+    """Ask a server that misbehaves, and collect what the product notices of it."""
+    noticed: set[str] = set()
+    with simulator(Settings(trap.dialect, {"sim": trap.program})) as server:
+        bench = Bench(server)
+        trials = bench.overhead_trials("sim") if trap.dialect == "openai" else []
+        for number in range(1, trap.trials + 1):
+            prompt = _half_known_words(TRAP_SHAPE.prompt_tokens, number)
+            try:
+                reply = bench.ask("sim", prompt, TRAP_SHAPE, wall_limit_s=trap.wall_limit_s)
+            except EngineRejectedError as error:
+                noticed.add(error.reason)
+                continue
+            if reply.tokens.prompt not in (None, TRAP_SHAPE.prompt_tokens):
+                noticed.add("prompt_cut")
+            trials.append(as_trial(reply, TRAP_SHAPE, number))
+        bench.close()
+    if not noticed:
+        noticed |= set(measure_speed(trials, "minimum").findings) - OF_THE_MACHINE
+    return TrapResult(trap, tuple(sorted(noticed)))
+
+
+class Bench:
+    """A provider connected to a simulator, and the number of chats that it was asked."""
+
+    def __init__(self, server: Simulated) -> None:
+        self._server = server
+        self._provider = server.connect()
+        self._asked = 0
+        self._arrivals: list[float] = []
+
+    def close(self) -> None:
+        self._provider.close()
+
+    def ask(self, model: str, prompt: str, shape: Shape, wall_limit_s: float = 600.0) -> ChatReply:
+        """One chat over the product's own path. Raises EngineRejectedError."""
+        self._arrivals = []
+        self._asked += 1
+        return self._provider.chat(
+            speed_request(model, prompt, shape, wall_limit_s),
+            lambda _: self._arrivals.append(now()),
+        )
+
+    def overhead_trials(self, model: str) -> list[Trial]:
+        """The short prompts whose time is all overhead: L0."""
+        return [
+            as_trial(self.ask(model, _words(OVERHEAD.prompt_tokens), OVERHEAD), OVERHEAD, number)
+            for number in range(1, OVERHEAD_TRIALS + 1)
+        ]
+
+    def overhead(self, model: str) -> float | None:
+        return overhead_s(self.overhead_trials(model))
+
+    def compare(
+        self, model: str, case: Case, overhead: float | None
+    ) -> tuple[list[Figure], list[float]]:
+        """One trial of `case`: its figures, and the delay of every event with text."""
+        reply = self.ask(model, _words(case.shape.prompt_tokens), case.shape)
+        sent = self._server.sent(self._asked - 1)
+        moments = [moment for moment, _, _ in sent.events]
+        delays = [seen - was for seen, was in zip(self._arrivals, moments, strict=False)]
+        return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), delays
+
+
+def tps(rate: Rate | None) -> float | None:
+    return rate.tps if rate is not None else None
+
+
+def speed_request(model: str, prompt: str, shape: Shape, wall_limit_s: float) -> ChatRequest:
+    """A request like those of the speed suite."""
+    return ChatRequest(
+        model_id=model,
+        messages=(Message(role="user", content=prompt),),
+        max_tokens=shape.output_tokens,
+        force_length=True,
+        wall_limit_s=wall_limit_s,
+    )
+
+
+def as_trial(reply: ChatReply, shape: Shape, number: int) -> Trial:
+    """A reply as a trial of the speed suite."""
+    return Trial.model_validate(
+        {
+            "suite": "speed",
+            "task_id": shape.task_id,
+            "prompt_hash": tagged_hash(shape.task_id),
+            "trial": number,
+            "latency_s": reply.latency_s,
+            "tokens": reply.tokens,
+            "finish_reason": reply.finish_reason,
+            "output": reply.text,
+            "thinking": reply.thinking or None,
+            **clock_fields(reply),
+        }
+    )
+
+
+def middle(same: Sequence[Figure]) -> Figure:
+    """Of one figure in several trials, the one with the median error; a missing one counts most."""
+
+    def size(figure: Figure) -> float:
+        return float("inf") if figure.error is None else abs(figure.error)
+
+    return sorted(same, key=size)[len(same) // 2]
+
+
+def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> list[Figure]:
+    ours, engines = client_rate(trial), engine_rate(trial)
+    found = [Figure.relative("generation", sent.generation_tps, tps(ours), GENERATION_BAR)]
+    if engines is not None:
+        found.append(Figure.relative("engine", sent.engine_tps, engines.tps, GENERATION_BAR))
+    if case.has_prompt_speed:
+        prompt = prompt_rate(trial, overhead)
+        found.append(Figure.relative("prompt", sent.prompt_tps, tps(prompt), PROMPT_BAR))
+    found.append(Figure.absolute("ttft", sent.ttft_s, ttft_s(trial), FIRST_TOKEN_BAR_S))
+    found.append(Figure.absolute("ttfa", sent.ttfa_s, ttfa_s(trial), FIRST_TOKEN_BAR_S))
+    is_same = (
+        (trial.thinking or "") + (trial.output or "") == sent.text
+        and trial.tokens.completion == sent.completion_tokens
+        and trial.tokens.prompt == sent.prompt_tokens
+    )
+    found.append(Figure("content", 0.0, float(not is_same), float(not is_same), 0.0))
+    return found
+
+
+def _model(number: int) -> str:
+    return f"sim-{number}"
+
+
+def _half_known_words(count: int, number: int) -> str:
+    """Prompt `number` of a row of prompts: the same to the middle, and new words from there."""
+    same = count // 2
+    return f"{_words(same)} {' '.join(f'new{number}-{at}' for at in range(count - same))}"
+
+
+def _words(count: int) -> str:
+    """A prompt of `count` tokens: the simulator's tokens are words."""
+    return " ".join(f"word{number}" for number in range(count))

@@ -1,0 +1,170 @@
+"""The HTTP side: one thread for each connection, events sent at their moments, a log of it all."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Protocol
+
+from bench_loop.simulator import ollama, openai
+from bench_loop.simulator.answer import Asked, Step, steps, take_prompt
+from bench_loop.simulator.exchange import Exchange
+from bench_loop.simulator.pace import now, wait_until
+from bench_loop.simulator.settings import Program, Settings
+
+
+class Writer(Protocol):
+    """Encodes one answer. Every method gives the bytes of what is sent next."""
+
+    def step(self, step: Step) -> bytes: ...
+    def error(self) -> bytes: ...
+    def end(self) -> bytes: ...
+
+
+class Dialect(Protocol):
+    """What `openai.py` and `ollama.py` have in common."""
+
+    CHAT: str
+    CONTENT_TYPE: str
+
+    def facts(
+        self, settings: Settings, path: str, body: Any, loaded: dict[str, int]
+    ) -> dict[str, Any] | list[Any] | None: ...
+    def asked(self, body: dict[str, Any]) -> Asked: ...
+    def writer(self, settings: Settings, exchange: Exchange) -> Writer: ...
+
+
+class Server(ThreadingHTTPServer):
+    """One simulated server on a free port of the loopback address."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.settings = settings
+        self.dialect: Dialect = ollama if settings.dialect == "ollama" else openai
+        self.loaded: dict[str, int] = {}
+        self.remembered: dict[str, str] = {}
+        self.began_s: float | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def begin(self, program: Program, asked: Asked, received_s: float) -> Exchange:
+        """Take a request in: load the model if need be, and remember its prompt."""
+        with self._lock:
+            if self.began_s is None:
+                self.began_s = received_s
+            window = program.window if program.cuts_prompt else asked.window or program.window
+            is_loaded = self.loaded.get(asked.model) == window
+            self.loaded[asked.model] = window
+            prompt = take_prompt(program, asked, self.remembered.get(asked.model, ""))
+            self.remembered[asked.model] = asked.prompt
+        load_s = 0.0 if is_loaded else program.load_s
+        return Exchange(program, asked, prompt, received_s, load_s)
+
+    def log(self, exchange: Exchange) -> None:
+        if self.settings.log is not None:
+            with self._lock, Path(self.settings.log).open("a", encoding="utf-8") as out:
+                out.write(exchange.line())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+    _piece_bytes = 0
+
+    def do_GET(self) -> None:
+        self._tell({})
+
+    def do_POST(self) -> None:
+        received_s = now()
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        if self.path == self.server.dialect.CHAT:
+            self._chat(body, received_s)
+        else:
+            self._tell(body)
+
+    def log_message(self, *_: object) -> None:
+        """The log holds what was measured, and nothing else."""
+
+    def _tell(self, body: Any) -> None:
+        server = self.server
+        value = server.dialect.facts(server.settings, self.path, body, server.loaded)
+        if value is None:
+            self._answer(404, {"error": "nothing here"})
+        else:
+            self._answer(200, value)
+
+    def _answer(self, status: int, value: Any) -> None:
+        data = json.dumps(value).encode()
+        self._head(status, "application/json", ("Content-Length", str(len(data))))
+        self.wfile.write(data)
+
+    def _head(self, status: int, content_type: str, *more: tuple[str, str]) -> None:
+        self.close_connection = True
+        self.send_response(status)
+        for name, value in (("Content-Type", content_type), ("Connection", "close"), *more):
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _chat(self, body: dict[str, Any], received_s: float) -> None:
+        server = self.server
+        if server.settings.dialect == "ollama" and not body["messages"]:
+            server.loaded.pop(str(body["model"]), None)
+            self._answer(200, {"model": body["model"], "done": True, "done_reason": "unload"})
+            return
+        asked = server.dialect.asked(body)
+        program = server.settings.models.get(asked.model)
+        if program is None:
+            self._answer(404, {"error": f"model '{asked.model}' not found"})
+            return
+        self._piece_bytes = program.piece_bytes
+        exchange = server.begin(program, asked, received_s)
+        try:
+            exchange.ended = self._stream(exchange)
+        except OSError:
+            pass  # the client went away: the log says so
+        finally:
+            server.log(exchange)
+
+    def _stream(self, exchange: Exchange) -> str:
+        """Send the answer; how it ended."""
+        program, server = exchange.program, self.server
+        writer = server.dialect.writer(server.settings, exchange)
+        began_s = exchange.received_s + program.queue_s + exchange.load_s
+        wait_until(began_s + _seconds(exchange.prompt.new, program.prefill_tps))
+        exchange.prompt_done(began_s, now())
+        self._head(200, server.dialect.CONTENT_TYPE, ("Transfer-Encoding", "chunked"))
+        age_s = exchange.done_s - (server.began_s or exchange.done_s)
+        for step in steps(program, exchange.asked, age_s):
+            if program.break_after is not None and exchange.generated >= program.break_after:
+                return "broken"
+            if program.error_after is not None and exchange.generated >= program.error_after:
+                self._send(writer.error(), is_last=True)
+                return "error"
+            data = writer.step(step)
+            wait_until(exchange.done_s + step.due_s)
+            moment_s = now()
+            self._send(data)
+            exchange.add(moment_s, step)
+        self._send(writer.end(), is_last=True)
+        return "done"
+
+    def _send(self, data: bytes, *, is_last: bool = False) -> None:
+        size = self._piece_bytes or len(data)
+        for start in range(0, len(data), size):
+            piece = data[start : start + size]
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        if is_last:
+            self.wfile.write(b"0\r\n\r\n")
+
+
+def _seconds(tokens: int, tps: float) -> float:
+    return tokens / tps if tps else 0.0

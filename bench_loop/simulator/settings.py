@@ -1,0 +1,93 @@
+"""What a simulated server does: one program for each of its models, as JSON in and out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Dialect = Literal["openai", "llama.cpp", "ollama"]
+"""`openai` gives `usage` and nothing of its own; `llama.cpp` adds its routes and `timings`."""
+
+Cache = Literal["none", "reported", "hidden"]
+"""Whether a prompt seen before is answered from memory, and whether the server says so."""
+
+CallForm = Literal["pieces", "whole", "object"]
+"""A call's arguments as pieces of JSON text, as one text, or as one object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call that the model makes; `arguments` is JSON text and may be empty."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How one model behaves. Times are seconds, speeds tokens per second; 0 is no wait at all."""
+
+    prefill_tps: float = 0.0
+    decode_tps: float = 0.0
+    jitter: float = 0.0
+    """Each pause between tokens is longer or shorter by up to this share of it."""
+    seed: int = 1
+    load_s: float = 0.0
+    """Time before the first request and whenever an Ollama is asked for another window."""
+    queue_s: float = 0.0
+    """Wait before the prompt is looked at; in no timing that the server reports."""
+    thinking_tokens: int = 0
+    answer_tokens: int | None = None
+    """Tokens of the answer after which the model stops by itself; None: never."""
+    tokens_per_chunk: int = 1
+    has_role_chunk: bool = True
+    window: int = 8192
+    cuts_prompt: bool = False
+    """Load `window` whatever is asked for, and drop the beginning of a prompt longer than it."""
+    cache: Cache = "none"
+    stall_after: int = 0
+    """Generated tokens before a stall of `stall_s`."""
+    stall_s: float = 0.0
+    error_after: int | None = None
+    """Generated tokens before an error object comes inside the stream; it then ends."""
+    break_after: int | None = None
+    """Generated tokens before the connection is dropped."""
+    reports_usage: bool = True
+    reports_timings: bool = True
+    has_comments: bool = False
+    """A keep-alive comment before every event (server-sent events only)."""
+    has_crlf: bool = False
+    piece_bytes: int = 0
+    """Send every event in network pieces of this many bytes; 0: in one."""
+    has_done: bool = True
+    """End with `[DONE]` (server-sent events only)."""
+    decay_to: float = 1.0
+    """Share of the decode speed that is left `decay_s` after the first request, falling evenly."""
+    decay_s: float = 0.0
+    calls: tuple[Call, ...] = ()
+    call_form: CallForm = "pieces"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One simulated server; `log` is the file that every finished request is written to."""
+
+    dialect: Dialect = "openai"
+    models: dict[str, Program] = field(default_factory=lambda: {"sim": Program()})
+    log: str | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Settings:
+        """Raises TypeError for a name that no program has."""
+        value = json.loads(text)
+        models = {name: _program(fields) for name, fields in value.pop("models").items()}
+        return cls(models=models, **value)
+
+
+def _program(fields: dict[str, Any]) -> Program:
+    calls = tuple(Call(**call) for call in fields.pop("calls", ()))
+    return Program(calls=calls, **fields)
