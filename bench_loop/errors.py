@@ -7,6 +7,7 @@
       ProviderError            the model server cannot or will not answer      5
         ModelNotFoundError       it answers, but does not have the model       5
         EngineRejectedError      it refused or lost this one request           5
+      LimitReachedError        a trial has used up its tokens or its time      5
       HarnessError             the harness crashed or broke its protocol       7
       SandboxError             no sandbox, or a limit was exceeded             3
       SubmitError              the site refused an upload: code and fields     6
@@ -18,6 +19,7 @@ command line prints it in one place (`cli.py`). Ctrl-C exits 130.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 
 class BenchLoopError(Exception):
@@ -104,6 +106,16 @@ class EngineRejectedError(ProviderError):
     def __init__(self, message: str, *, reason: str, status: int | None = None) -> None:
         super().__init__(message, status=status)
         self.reason = reason
+
+
+class LimitReachedError(BenchLoopError):
+    """A trial has used up its `limit`, "tokens" or "wall"; nothing more is sent for it."""
+
+    exit_code = 5
+
+    def __init__(self, limit: Literal["tokens", "wall"]) -> None:
+        super().__init__(f"The trial has used up its limit ({limit}).")
+        self.limit: Literal["tokens", "wall"] = limit
 
 
 class HarnessError(BenchLoopError):

@@ -20,7 +20,6 @@ from pydantic import BaseModel
 
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
@@ -29,7 +28,7 @@ from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
-from bench_loop.verifiers.judging import judge, task_prompt_hash
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
 
 Severity = Literal["refused", "needs_review", "note"]
 """`refused`: the upload contradicts itself or cannot be checked. `needs_review`: it may be honest,
@@ -379,14 +378,14 @@ def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
 def _verdict_findings(
     where: str, trial: Trial, task: BenchmarkTask, pack: Pack
 ) -> Iterator[Finding]:
-    output = Output(
-        text=trial.output or "",
-        thinking=trial.thinking or "",
-        tool_calls=trial.tool_calls,
-        finish_reason=trial.finish_reason or "stop",
-        convention=pack.convention,
-    )
-    verdict = judge(output, task)
+    if needs_sandbox(task):
+        yield needs_review(
+            "not_judged_again",
+            f"{where}.outcome",
+            "This verdict needs code to be run, which this site does not do; it is as reported.",
+        )
+        return
+    verdict = judge(pack.stored_output(trial), task)
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):

@@ -23,6 +23,20 @@ class ToolCall(Record):
     arguments: str = Field(description="Arguments as JSON text, exactly as received.")
 
 
+class CallRecord(ToolCall):
+    """A tool call of a tool loop, with what BenchLoop's own tools made of it. None: not known."""
+
+    turn: Count | None = Field(None, description="Reply of the trial that made it: 1, 2, ...")
+    is_offered: bool | None = Field(None, description="The tool was among those offered.")
+    is_well_formed: bool | None = Field(None, description="The arguments fit its parameters.")
+    is_repeated: bool | None = Field(
+        None, description="An earlier call with the same arguments got the same reply."
+    )
+    is_useful: bool | None = Field(
+        None, description="Offered, well formed, and its reply was not known before."
+    )
+
+
 class Message(Record):
     """One turn of a conversation."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import bench_loop
 from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.provider import ModelFacts, ServerFacts
+from bench_loop.contracts.sandbox import Sandbox, SandboxRecord
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
@@ -62,8 +63,14 @@ def assemble(
     status_reason: str | None,
     started_at: datetime,
     run_index: int,
+    left_out: Sequence[str] = (),
+    sandbox: Sandbox | None = None,
 ) -> RunResult:
-    """The run result, every score computed from the trials."""
+    """The run result, every score computed from the trials.
+
+    `left_out` are suites that were to be run and are not in `plan`; the sandbox is recorded where a
+    suite needed it.
+    """
     finished_at = datetime.now(UTC)
     scores = score_run(
         trials,
@@ -71,7 +78,7 @@ def assemble(
         plan.profile.name,
         speed_plan,
         load_s=conditions.server.load_s,
-        missing_suites=missing_suites(plan, trials),
+        missing_suites=(*missing_suites(plan, trials), *left_out),
     )
     result = RunResult(
         schema_version=SCHEMA_VERSION,
@@ -90,12 +97,18 @@ def assemble(
         machine=conditions.machine,
         settings=_settings(plan, conditions.server, speed_budget_s),
         software=_software(),
+        sandbox=_sandbox_record(plan, sandbox),
         speed=scores.speed,
         aggregates=scores.aggregates,
         suites=scores.suites,
         trials=tuple(trials),
     )
     return result.model_copy(update={"fingerprint": fingerprint(result)})
+
+
+def _sandbox_record(plan: RunPlan, sandbox: Sandbox | None) -> SandboxRecord | None:
+    is_used = any(suite.pack.needs_sandbox for suite in plan.suites)
+    return sandbox.record() if sandbox is not None and is_used else None
 
 
 def missing_suites(plan: RunPlan, trials: Sequence[Trial]) -> tuple[str, ...]:

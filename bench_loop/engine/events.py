@@ -19,6 +19,15 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class SuitesLeftOut:
+    """Suites of the plan that are not run, why, and what would have them run."""
+
+    suites: tuple[str, ...]
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
 class SpeedPlanned:
     """The calibration request was measured and a speed plan chosen, which changes the total."""
 
@@ -54,5 +63,5 @@ class RunFinished:
     file: Path
 
 
-Event = RunStarted | SpeedPlanned | TrialStarted | TrialFinished | RunFinished
+Event = RunStarted | SuitesLeftOut | SpeedPlanned | TrialStarted | TrialFinished | RunFinished
 Listener = Callable[[Event], None]

@@ -5,8 +5,9 @@ named after the task's id (`reasonmath.rain-tank-overflow` is `rain-tank-overflo
 
 The pack hash covers everything that can change a prompt or a verdict: name, version, dimension,
 convention, settings, profiles, the speed texts and, of each task, its id, messages, verifier,
-expected block, expected turns and limits. It leaves out what cannot: titles, descriptions, notes,
-difficulty, tags, reference and example answers, comments and the layout of the files.
+expected block, expected turns, limits, files, protected files, tools and scripted replies. It
+leaves out what cannot: titles, descriptions, notes, difficulty, tags, reference and example
+answers, comments and the layout of the files.
 """
 
 from __future__ import annotations
@@ -24,15 +25,19 @@ from bench_loop.config import bundled
 from bench_loop.contracts.chat import FinishReason, Sampling
 from bench_loop.contracts.harness import HarnessRunResult
 from bench_loop.contracts.record import Record
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.capabilities import CAPABILITIES
 from bench_loop.engine.strict_yaml import load_strict
+from bench_loop.engine.workspace import artifacts, texts
 from bench_loop.errors import PackError
 from bench_loop.registry import pick
 from bench_loop.result.fingerprint import tagged_hash
+from bench_loop.result.records import Trial
+from bench_loop.verifiers.code import find_files
 from bench_loop.verifiers.expectation import field_path
-from bench_loop.verifiers.judging import judge, verifier_of
+from bench_loop.verifiers.judging import judge, needs_sandbox, verifier_of
 
 MANIFEST = "pack.yaml"
 
@@ -92,12 +97,30 @@ class Pack:
             convention=self.convention,
         )
 
+    def stored_output(self, trial: Trial) -> Output:
+        """What came out of a stored trial, to be judged again."""
+        return Output(
+            text=trial.output or "",
+            thinking=trial.thinking or "",
+            tool_calls=trial.tool_calls,
+            files=texts(trial.artifacts) if self.convention == "workspace" else None,
+            limit=trial.limit,
+            finish_reason=trial.finish_reason or "stop",
+            convention=self.convention,
+        )
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Whether a verdict on one of its tasks needs code to be run that a model wrote."""
+        return any(map(needs_sandbox, self.tasks))
+
 
 @dataclass(frozen=True, slots=True)
 class PackSuite:
-    """The BenchmarkSuite of a pack."""
+    """The BenchmarkSuite of a pack. Without a `sandbox`, tasks that need one can't be judged."""
 
     pack: Pack
+    sandbox: Sandbox | None = None
 
     @property
     def name(self) -> str:
@@ -107,12 +130,16 @@ class PackSuite:
         return list(self.pack.tasks)
 
     def evaluate(self, run_result: HarnessRunResult, task: BenchmarkTask) -> TaskScore:
-        output = self.pack.output(
-            run_result.final_text,
+        output = Output(
+            text=run_result.final_text,
             thinking=run_result.thinking,
+            tool_calls=run_result.tool_calls,
+            files=None if run_result.files is None else texts(artifacts(run_result.files)),
+            limit=run_result.limit,
             finish_reason=run_result.finish_reason,
+            convention=self.pack.convention,
         )
-        return judge(output.model_copy(update={"tool_calls": run_result.tool_calls}), task)
+        return judge(output, task, self.sandbox)
 
 
 def pack_names(folder: Path | None = None) -> list[str]:
@@ -177,14 +204,30 @@ def _read_task(path: Path, manifest: Manifest) -> BenchmarkTask:
         raise PackError(file, "prompt", "give either prompt or messages")
     if "prompt" in raw:
         raw["messages"] = [{"role": "user", "content": raw.pop("prompt")}]
+    raw["files"] = _files(raw, file)
     task = _record(BenchmarkTask, {**raw, "suite": manifest.name}, file)
     if task.id != f"{manifest.name}.{path.stem}":
         raise PackError(file, "id", f"must be '{manifest.name}.{path.stem}', as the file is named")
     for tag in task.capability_tags:
         if tag not in CAPABILITIES:
             raise PackError(file, "capability_tags", f"{tag!r} is not a known capability")
+    if unknown := [path for path in task.protected if path not in task.files]:
+        raise PackError(file, "protected", f"{unknown[0]!r} is none of the files")
     verifier_of(task).check(task)
     return task
+
+
+def _files(raw: Mapping[str, Any], file: str) -> Any:
+    """The task's files; `{from_prompt: true}` stands for what the prompt shows under that path."""
+    files = raw.get("files", {})
+    if not isinstance(files, dict):
+        return files
+    wanted = [path for path, text in files.items() if text == {"from_prompt": True}]
+    prompt = "\n".join(str(message.get("content", "")) for message in raw["messages"])
+    shown = find_files(prompt, dict.fromkeys(files, ""), list(files)).files
+    if missing := [path for path in wanted if path not in shown]:
+        raise PackError(file, f"files.{missing[0]}", "the prompt does not show this file")
+    return {**files, **{path: shown[path] for path in wanted}}
 
 
 def _profile_ids(
@@ -207,7 +250,8 @@ def _pack_hash(
     profiles: Mapping[str, tuple[str, ...]],
     texts: Mapping[str, str],
 ) -> str:
-    decisive = {"id", "messages", "verifier_type", "expected", "expected_turns", "limits"}
+    described = {"title", "difficulty", "capability_tags", "notes"}
+    examples = {"suite", "reference", "also_right", "near_misses"}
     return tagged_hash(
         {
             "name": manifest.name,
@@ -217,7 +261,7 @@ def _pack_hash(
             "settings": manifest.settings.model_dump(mode="json"),
             "profiles": {profile: list(ids) for profile, ids in profiles.items()},
             "texts": dict(texts),
-            "tasks": [task.model_dump(mode="json", include=decisive) for task in tasks],
+            "tasks": [task.model_dump(mode="json", exclude=described | examples) for task in tasks],
         }
     )
 

@@ -9,10 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest, Message, Sampling
 from bench_loop.contracts.provider import Provider, Watch
-from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
+from bench_loop.errors import (
+    EngineRejectedError,
+    LimitReachedError,
+    ModelNotFoundError,
+    ProviderError,
+)
 from bench_loop.result.records import RequestRecord
 
 TRIES = 3
@@ -28,7 +34,7 @@ _CONTROL_WALL_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
-    """What the engine pins for one trial."""
+    """What the engine pins for one trial; tokens and wall time are for all its requests."""
 
     model_id: str
     sampling: Sampling
@@ -71,25 +77,28 @@ class Recorder:
         self._watch = watch
         self.log = TrialLog(time.monotonic())
 
-    def chat(self, messages: Sequence[Message]) -> ChatReply:
+    def chat(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()) -> ChatReply:
         """Ask the model, with up to three tries.
 
         Raises EngineRejectedError when the stack is at fault (each try failed while a control
-        request went through), ProviderError when the server is.
+        request went through), ProviderError when the server is, LimitReachedError when nothing is
+        left of the trial's tokens or time.
         """
         assert self._settings is not None, "begin() comes first"
         settings = self._settings
+        tokens, wall_s = self._left(settings)
         request = ChatRequest(
             model_id=settings.model_id,
             messages=tuple(messages),
             sampling=settings.sampling,
             seed=settings.seed,
-            max_tokens=settings.max_tokens,
+            max_tokens=tokens,
             context_window=settings.context_window,
             thinking=settings.thinking,
+            tools=tuple(tools),
             use_prompt_cache=settings.use_prompt_cache,
             force_length=settings.force_length,
-            wall_limit_s=settings.wall_limit_s,
+            wall_limit_s=wall_s,
         )
         is_stack_at_fault = False
         for attempt in range(TRIES):
@@ -108,6 +117,18 @@ class Recorder:
         if is_stack_at_fault:
             raise _stack_fault(last) from last
         raise last
+
+    def _left(self, settings: TrialSettings) -> tuple[int, float]:
+        """Tokens and seconds that the trial has left. Raises LimitReachedError."""
+        if not self.log.replies:
+            return settings.max_tokens, settings.wall_limit_s
+        used = sum(reply.tokens.completion or 0 for reply in self.log.replies)
+        left_s = settings.wall_limit_s - (time.monotonic() - self.log.started)
+        if used >= settings.max_tokens:
+            raise LimitReachedError("tokens")
+        if left_s <= 0:
+            raise LimitReachedError("wall")
+        return settings.max_tokens - used, left_s
 
     def _once(self, request: ChatRequest, attempt: int) -> ChatReply:
         sent = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
 from bench_loop.engine.events import (
@@ -18,6 +20,7 @@ from bench_loop.engine.events import (
     RunFinished,
     RunStarted,
     SpeedPlanned,
+    SuitesLeftOut,
     TrialFinished,
     TrialStarted,
 )
@@ -32,13 +35,17 @@ from bench_loop.engine.speed import (
     expected_s,
     wall_limit_s,
 )
+from bench_loop.engine.toolbox import definitions_of, make_toolbox
 from bench_loop.engine.trial import run_trial
-from bench_loop.errors import ProviderError
+from bench_loop.errors import ProviderError, SandboxError
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan, Trial
 from bench_loop.result.store import new_run_id, save
 from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
 from bench_loop.scoring.rates import Shape, generation_rate
 from bench_loop.scoring.speed import FAST_HEADLINE, is_too_fast, measure_speed, usual_headline
+
+NO_SANDBOX = "There is no sandbox for code that a model wrote."
+SANDBOX_REMEDY = "Install bubblewrap or start Docker; bench-loop run --sandbox says what failed."
 
 MOST_OUTAGES = 2
 """Trials in a row that may end as infrastructure_error before the run stops."""
@@ -55,6 +62,8 @@ class Setup:
     machine: Machine
     thinking: bool | None = None
     """Thinking on or off; None where the model has no such switch."""
+    sandbox: Sandbox | None = None
+    """Where code that a model wrote is run; None: suites that need it are left unrun."""
 
 
 class Run:
@@ -68,7 +77,7 @@ class Run:
         listen: Listener,
         speed_budget_s: float | None = None,
     ) -> None:
-        self._plan = plan
+        self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
         self._output = output
         self._listen = listen
@@ -91,6 +100,8 @@ class Run:
         conditions = self._conditions(load_s)
         index = run_index(self._output, conditions, self._setup.harness, self._plan)
         self._listen(RunStarted(run_id, self._setup.model.model_id, len(self._plan.quality_trials)))
+        if self._left_out:
+            self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
         interrupt: KeyboardInterrupt | None = None
         try:
             self._measure()
@@ -111,6 +122,8 @@ class Run:
             status_reason=reason,
             started_at=started_at,
             run_index=index,
+            left_out=self._left_out,
+            sandbox=self._setup.sandbox,
         )
         file = save(result, self._output)
         self._listen(RunFinished(result, file))
@@ -176,9 +189,18 @@ class Run:
 
     def _measure_quality(self) -> None:
         harness = self._setup.harness
-        suites = {suite.pack.name: PackSuite(suite.pack) for suite in self._plan.quality_suites}
+        sandbox = self._setup.sandbox
+        suites = {
+            suite.pack.name: PackSuite(suite.pack, sandbox) for suite in self._plan.quality_suites
+        }
         with tempfile.TemporaryDirectory(prefix="bench-loop-") as folder:
-            harness.setup(HarnessConfig(chat=self._recorder.chat, state_folder=Path(folder)))
+            harness.setup(
+                HarnessConfig(
+                    chat=self._recorder.chat,
+                    state_folder=Path(folder),
+                    toolbox=lambda task: make_toolbox(task, sandbox),
+                )
+            )
             try:
                 for suite, task, number in self._plan.quality_trials:
                     self._announce(suite.pack.name, task.id, is_timed=False)
@@ -254,6 +276,8 @@ class Run:
         outages = sum(trial.outcome == "infrastructure_error" for trial in self._trials)
         if outages:
             return "incomplete", f"The server failed in {outages} of {len(self._trials)} trials."
+        if self._left_out:
+            return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
         missing = missing_suites(self._plan, self._trials)
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."
@@ -266,6 +290,24 @@ class Run:
         return "complete", None
 
 
+def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:
+    """`plan` without the suites that need a sandbox where there is none, and their names.
+
+    Raises SandboxError when nothing else is left: the run would be empty.
+    """
+    if sandbox is not None:
+        return plan, ()
+    left_out = tuple(suite.pack.name for suite in plan.suites if suite.pack.needs_sandbox)
+    kept = tuple(suite for suite in plan.suites if suite.pack.name not in left_out)
+    if not kept:
+        raise SandboxError(f"{NO_SANDBOX} Not run: {', '.join(left_out)}.", remedy=SANDBOX_REMEDY)
+    return replace(plan, suites=kept), left_out
+
+
 def _prompt_tokens(task: BenchmarkTask) -> int:
-    """A generous guess at a task's prompt tokens: one for every two characters."""
-    return sum(len(message.content) for message in task.messages) // 2
+    """A generous guess at the prompt tokens of all turns: one for every two characters."""
+    shown = sum(len(message.content) for message in task.messages)
+    if not task.tools:
+        return shown // 2
+    shown += len(json.dumps(definitions_of(task))) + sum(map(len, task.files.values()))
+    return task.turn_limit * shown // 2

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_loop.contracts.chat import ChatReply, TokenCounts
+from bench_loop.contracts.chat import ChatReply, Message, TokenCounts
 from bench_loop.contracts.harness import HarnessAdapter, HarnessRunResult
 from bench_loop.contracts.provider import Watch
 from bench_loop.contracts.task import BenchmarkSuite, BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
 from bench_loop.engine.recorder import Recorder, TrialLog, TrialSettings
-from bench_loop.errors import EngineRejectedError, HarnessError, ProviderError
+from bench_loop.engine.workspace import artifacts
+from bench_loop.errors import EngineRejectedError, HarnessError, ProviderError, SandboxError
 from bench_loop.result.records import Trial
 from bench_loop.scoring.rates import TRUST
 from bench_loop.verifiers.judging import task_prompt_hash
@@ -37,6 +38,8 @@ def run_trial(
         verdict = _no_answer("infrastructure_error", "server_failed", error.message)
     except HarnessError as error:
         verdict = _no_answer("harness_error", "harness_failed", error.message)
+    except SandboxError as error:
+        verdict = _no_answer("infrastructure_error", "sandbox_failed", error.message)
     return _record(task, number, settings.seed, recorder.log, made, verdict)
 
 
@@ -71,18 +74,35 @@ def _record(
             "reason": verdict.reason,
             "message": verdict.message,
             "answer": verdict.answer,
-            "latency_s": sum(reply.latency_s for reply in log.replies) if log.replies else None,
+            "latency_s": _latency_s(log, made),
             "tokens": total_tokens(log.replies),
             "finish_reason": last.finish_reason if last else None,
             "turns": len(log.replies),
             "tool_calls": made.tool_calls if made else (),
+            "limit": made.limit if made else None,
+            "state_at_cut": verdict.state_at_cut,
+            "verifier": verdict.verifier,
             "retries": log.retries,
             "output": made.final_text if made else None,
             "thinking": made.thinking or None if made else None,
+            "artifacts": artifacts(made.files) if made and made.files is not None else (),
+            "transcript": _transcript(made.transcript) if made and made.transcript else None,
             "requests": tuple(log.requests),
             **clock_fields(first),
         }
     )
+
+
+def _latency_s(log: TrialLog, made: HarnessRunResult | None) -> float | None:
+    """Model and tool time; None where no reply came."""
+    if not log.replies:
+        return None
+    tools_s = made.tools_s if made is not None and made.tools_s is not None else 0.0
+    return sum(reply.latency_s for reply in log.replies) + tools_s
+
+
+def _transcript(messages: Sequence[Message]) -> tuple[dict[str, object], ...]:
+    return tuple(message.model_dump(mode="json", exclude_defaults=True) for message in messages)
 
 
 def clock_fields(reply: ChatReply | None) -> dict[str, object]:

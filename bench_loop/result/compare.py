@@ -27,7 +27,7 @@ CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("thinking budget", lambda run: run.settings.thinking_budget),
     ("wall limit", lambda run: run.settings.wall_limit_rule),
     ("use of the prompt cache", lambda run: run.settings.use_prompt_cache),
-    ("sandbox", lambda run: (run.sandbox or {}).get("kind")),
+    ("sandbox", lambda run: run.sandbox and run.sandbox.kind),
 )
 """Core settings that must simply be equal; suites, sampling, window and template have rules."""
 

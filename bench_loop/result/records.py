@@ -12,16 +12,17 @@ from pydantic import AwareDatetime, Field, field_validator
 
 from bench_loop.contracts.chat import (
     Basis,
+    CallRecord,
     EngineTimings,
     FinishReason,
     Sampling,
     StreamFacts,
     TokenCounts,
-    ToolCall,
 )
 from bench_loop.contracts.record import Count, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
-from bench_loop.contracts.verifier import Outcome
+from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
 
 SCHEMA_VERSION = 1
 
@@ -272,7 +273,14 @@ class Trial(Record):
     stream: StreamFacts | None = None
     finish_reason: FinishReason | None = None
     turns: Count = Field(0, description="Model replies in the trial.")
-    tool_calls: tuple[ToolCall, ...] = Field((), max_length=1000)
+    tool_calls: tuple[CallRecord, ...] = Field((), max_length=1000)
+    limit: Limit | None = Field(None, description="What ended a tool loop; null: the model did.")
+    state_at_cut: Text | None = Field(
+        None, description="Of a truncated tool loop: pass, or the reason why its end state fails."
+    )
+    verifier: VerifierRecord | None = Field(
+        None, description="How code was judged; null: none was run."
+    )
     retries: Count = 0
     output: str | None = Field(None, description="Full final text; null: there was none.")
     thinking: str | None = Field(None, description="Thinking delivered apart from the text.")
@@ -304,7 +312,7 @@ class RunHeader(Record):
     machine: Machine
     settings: Settings
     software: Software
-    sandbox: dict[str, Any] | None = Field(None, description="Null: no suite needed a sandbox.")
+    sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
     power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")

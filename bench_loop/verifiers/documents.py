@@ -16,6 +16,8 @@ Surrounding = Literal["refused", "allowed"]
 
 DEEPEST = 40
 """Levels of nesting; no contract comes near it."""
+MOST_ARGUMENTS = 1000
+"""Parts of the arguments of a tool call."""
 LONGEST_NUMBER = 400
 """Digits of an integer; a longer one is refused."""
 
@@ -58,6 +60,16 @@ def read_json(text: str, surrounding: Surrounding, most_parts: int) -> Document:
         is_found = found.reason is None and surrounding == "refused"
         return Document(reason="extra_text", is_bare=False) if is_found else found
     return _bounded(Document(value, is_bare=is_bare), most_parts)
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """The one JSON object that `text` is, without any fence; None: it is none, or far too large."""
+    try:
+        value = _decode_whole(text.strip())
+    except _RefusedError:
+        return None
+    is_kept = isinstance(value, dict) and _bounded(Document(value), MOST_ARGUMENTS).reason is None
+    return value if is_kept else None
 
 
 def _unfenced(text: str) -> tuple[str, bool]:

@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bench_loop.contracts.record import Count, Record
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
@@ -113,7 +114,12 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "word_puzzle.words", f"{unknown[0]!r} is not among the words")
 
 
-def judge(output: Output, task: BenchmarkTask) -> TaskScore:
+def needs_sandbox(task: BenchmarkTask) -> bool:
+    """Never: nothing is run."""
+    return False
+
+
+def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -> TaskScore:
     """The verdict on `output.text`, from which thinking has been removed.
 
     With the convention `answer_line` the rules see the answer line, else the whole reply.

@@ -130,13 +130,24 @@ _HAS_TEXT = re.compile(r"\w")
 def answer_line(text: str) -> str | None:
     """The answer of a reply without thinking, undressed by `plain`; None where it holds none."""
     lines = [line for line in text.splitlines() if not line.isspace() and line]
-    named = [index for index, line in enumerate(lines) if "answer" in line.lower()]
+    named = _named(lines)
     return (
         _after(lines, named, _MARKED, looks_on=True)
         or _boxed(text)
         or _after(lines, named, _SAID, looks_on=False)
         or _closing_statement(lines)
     )
+
+
+def marked_line(text: str) -> str | None:
+    """What follows the last `ANSWER:`, undressed by `plain`; nothing else stands in for it."""
+    lines = [line for line in text.splitlines() if not line.isspace() and line]
+    return _after(lines, _named(lines), _MARKED, looks_on=True)
+
+
+def _named(lines: list[str]) -> list[int]:
+    """Places of the lines that hold the word."""
+    return [index for index, line in enumerate(lines) if "answer" in line.lower()]
 
 
 def _after(

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bench_loop.contracts.record import Record
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.documents import Document, Surrounding, read_json, read_yaml
@@ -67,7 +68,12 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, f"compare.{unknown[0]}", "no such path in the right value")
 
 
-def judge(output: Output, task: BenchmarkTask) -> TaskScore:
+def needs_sandbox(task: BenchmarkTask) -> bool:
+    """Never: nothing is run."""
+    return False
+
+
+def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -> TaskScore:
     """The verdict on the document in `output.text`, from which thinking has been removed.
 
     Diagnostic credit of a fail: the share of right fields, where the document follows the schema.

@@ -1,7 +1,7 @@
 """Judges one output: what every suite has in common first, then the task's own verifier.
 
-Pure; no output raises. In this order: cut (`truncated`), refused by the engine, empty, then the
-verifier.
+Pure but for code that is run in a sandbox; no output raises. In this order: cut (`truncated`),
+refused by the engine, empty, then the verifier.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import importlib
 import re
 from typing import cast
 
-from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.contracts.task import WORKSPACE_CONVENTIONS, BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore, Verifier
-from bench_loop.errors import PackError
+from bench_loop.errors import PackError, SandboxError
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.verifiers.expectation import failed, task_file
 from bench_loop.verifiers.extraction import without_thinking
@@ -24,6 +25,13 @@ _CALL_AS_TEXT = re.compile(
     r"<tool_call>|<function=|<\|tool_call|\[TOOL_CALLS\]"
     r"|\A(?:```\w*\s*)?\{\s*\"name\"\s*:\s*\"[^\"]{1,100}\"\s*,\s*\"(?:arguments|parameters)\"\s*:"
 )
+
+
+_LIMITS = {
+    "turns": ("turn_limit", "The tool loop took three times the turns of the shortest way."),
+    "tokens": ("answer_budget", "The tool loop used up its answer budget."),
+    "wall": ("wall_limit", "The model was still at work when its time was up."),
+}
 
 
 def verifier_of(task: BenchmarkTask) -> Verifier:
@@ -38,30 +46,65 @@ def verifier_of(task: BenchmarkTask) -> Verifier:
         raise PackError(task_file(task), "verifier_type", reason) from error
 
 
-def judge(output: Output, task: BenchmarkTask) -> TaskScore:
-    """The verdict on `output`. `answer` is None where the suite's convention could read none."""
+def needs_sandbox(task: BenchmarkTask) -> bool:
+    """Whether a verdict on `task` needs code to be run that a model wrote."""
+    return verifier_of(task).needs_sandbox(task)
+
+
+def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -> TaskScore:
+    """The verdict on `output`. `answer` is None where the suite's convention could read none.
+
+    Raises SandboxError for a task that needs a sandbox when there is none, whatever the output.
+    """
+    if sandbox is None and needs_sandbox(task):
+        raise SandboxError(
+            f"{task.id} can't be judged without a sandbox.",
+            remedy="Install Docker, Podman or bubblewrap.",
+        )
     final = without_thinking(output.text)
-    is_empty = not final.text.strip()
+    is_empty = not final.text.strip() and not _was_active(output)
     if cut := _cut(output, is_unclosed=final.is_unclosed, is_empty=is_empty):
-        return cut
+        return _with_state(cut, output.model_copy(update={"text": final.text}), task, sandbox)
     if output.finish_reason == "error":
         return failed("engine_rejected_output", "The engine broke off the reply with an error.")
     if is_empty:
         return failed("empty_answer", "The reply holds no answer.")
-    verdict = verifier_of(task).judge(output.model_copy(update={"text": final.text}), task)
-    if verdict.outcome == "fail" and _CALL_AS_TEXT.search(final.text.lstrip()):
+    verdict = verifier_of(task).judge(output.model_copy(update={"text": final.text}), task, sandbox)
+    if (
+        verdict.outcome == "fail"
+        and not output.tool_calls
+        and _CALL_AS_TEXT.search(final.text.lstrip())
+    ):
         return failed("tool_call_as_text", "The reply is a tool call written as text.")
     if verdict.answer is not None and len(verdict.answer) > LONGEST_ANSWER:
         return verdict.model_copy(update={"answer": verdict.answer[:LONGEST_ANSWER]})
     return verdict
 
 
+def _was_active(output: Output) -> bool:
+    """Whether the output holds calls, where those may be the whole answer."""
+    return output.convention in WORKSPACE_CONVENTIONS and bool(output.tool_calls)
+
+
+def _with_state(
+    cut: TaskScore, output: Output, task: BenchmarkTask, sandbox: Sandbox | None
+) -> TaskScore:
+    """`cut`, with the verdict on what a tool loop had done by then: it is kept, never a pass."""
+    if not _was_active(output):
+        return cut
+    verdict = verifier_of(task).judge(output, task, sandbox)
+    state = verdict.reason or verdict.outcome
+    return cut.model_copy(update={"state_at_cut": state, "verifier": verdict.verifier})
+
+
 def _cut(output: Output, *, is_unclosed: bool, is_empty: bool) -> TaskScore | None:
     """`truncated` with the limit that cut the output; None: it was not cut."""
-    was_cut = output.finish_reason in {"length", "limit"}
+    was_cut = output.finish_reason in {"length", "limit"} or output.limit is not None
     if not was_cut and not (is_unclosed and is_empty):
         return None
-    if is_unclosed or (is_empty and output.thinking):
+    if output.limit is not None:
+        reason, message = _LIMITS[output.limit]
+    elif is_unclosed or (is_empty and output.thinking):
         reason, message = "thinking_unclosed", "The model was still thinking when it was cut."
     elif output.finish_reason == "limit":
         reason, message = "wall_limit", "The model was still answering when its time was up."
@@ -71,5 +114,8 @@ def _cut(output: Output, *, is_unclosed: bool, is_empty: bool) -> TaskScore | No
 
 
 def task_prompt_hash(task: BenchmarkTask) -> str:
-    """Hash over all that a model is shown of `task`: its messages."""
-    return tagged_hash([message.model_dump(mode="json") for message in task.messages])
+    """Hash over all that a model is shown of `task`: its messages, and tools where it has some."""
+    messages = [message.model_dump(mode="json") for message in task.messages]
+    if not task.tools:
+        return tagged_hash(messages)
+    return tagged_hash({"messages": messages, "tools": task.model_dump(mode="json")["tools"]})

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from bench_loop.contracts.record import Record
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
@@ -38,7 +39,12 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "units", "one unit must be the base unit, with factor 1")
 
 
-def judge(output: Output, task: BenchmarkTask) -> TaskScore:
+def needs_sandbox(task: BenchmarkTask) -> bool:
+    """Never: nothing is run."""
+    return False
+
+
+def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -> TaskScore:
     """The verdict on the answer line of `output.text`, from which thinking has been removed."""
     expected = read_expected(task, Expected)
     line = answer_line(output.text)
