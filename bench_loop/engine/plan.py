@@ -19,6 +19,8 @@ CONTEXT_WINDOW = 8192
 FIRST_SEED = 1000
 SEED_RULE = "1000 + number of the trial"
 WALL_LIMIT_RULE = "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s)"
+UNMEASURED_WALL_LIMIT_S = 600.0
+"""Wall limit of a request before anything is known of the machine's speed, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

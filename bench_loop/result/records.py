@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, Field, field_validator
 
 from bench_loop.contracts.chat import (
+    ArrivalGaps,
     Basis,
     CallRecord,
     EngineTimings,
@@ -163,6 +164,40 @@ class ShapeSpeed(Record):
     latency_s: Spread | None = None
 
 
+class CurvePoint(Record):
+    """Speed with so much of the window filled."""
+
+    context_tokens: Count = Field(description="Window that prompt and answer nearly fill.")
+    generation_tps: Spread | None = None
+    prompt_tps: Spread | None = None
+    ttft_s: Spread | None = None
+
+
+class ConcurrencyPoint(Record):
+    """Speed of several streams at once."""
+
+    streams: int = Field(ge=1, le=1000, description="Requests sent at the same time.")
+    failed: Count = Field(description="Streams that ended without a whole answer.")
+    aggregate_tps: float | None = Field(
+        None, ge=0, description="Tokens of all streams by the time from first sent to last token."
+    )
+    stream_tps: Spread | None = Field(None, description="Generation speed of each stream.")
+    ttft_s: Spread | None = None
+    queue_wait_s: Spread | None = Field(
+        None, description="TTFT without the engine's prompt time; null: the engine has no clock."
+    )
+
+
+class Sustained(Record):
+    """Generation speed under load without a pause: its end against its beginning."""
+
+    duration_s: Seconds = Field(description="First request sent until the last token.")
+    n: int = Field(ge=1, description="Whole requests in that time.")
+    first_tps: float = Field(ge=0, description="Over the first tenth of the time.")
+    last_tps: float = Field(ge=0, description="Over the last tenth of the time.")
+    ratio: float = Field(ge=0, description="Last by first.")
+
+
 class Speed(Record):
     """Speed of the run: the headline figures, then every shape (METHODOLOGY.md 3)."""
 
@@ -182,6 +217,16 @@ class Speed(Record):
         (), max_length=50, description="Codes of what limits trust: too_short_to_rate, warm, ..."
     )
     shapes: tuple[ShapeSpeed, ...] = ()
+    token_gap_s: ArrivalGaps | None = Field(
+        None, description="Pauses between arrivals: medians over the headline trials."
+    )
+    curve: tuple[CurvePoint, ...] | None = Field(
+        None, max_length=10, description="Speed in a filled window; null: not run."
+    )
+    concurrency: tuple[ConcurrencyPoint, ...] | None = Field(
+        None, max_length=20, description="Speed of several streams at once; null: not run."
+    )
+    sustained: Sustained | None = Field(None, description="Speed over minutes; null: not run.")
 
 
 class Aggregates(Record):
