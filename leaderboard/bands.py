@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bench_loop.result.compare import is_thinking_on
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.bands import RankedRow, rank_bands
@@ -16,7 +17,7 @@ def league_of(header: RunHeader) -> str:
             "profile": header.profile,
             "scoring_version": header.scoring_version,
             "suites": [list(suite) for suite in suites],
-            "thinking": header.subject.thinking,
+            "thinking": is_thinking_on(header),
             "harness": header.subject.harness,
         }
     )

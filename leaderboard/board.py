@@ -174,7 +174,7 @@ def not_ranked(entry: Entry) -> str:
     if entry.is_ranked and entry.scoring_version != constants.SCORING_VERSION:
         return (
             f"Scored by version {one_line(entry.scoring_version)}; "
-            f"this board shows {constants.SCORING_VERSION}."
+            f"only version {constants.SCORING_VERSION} is ranked."
         )
     if entry.is_ranked and entry.overall_score is None:
         return "There is no overall score."

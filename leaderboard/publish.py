@@ -16,9 +16,6 @@ from runs.models import Run
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
 
-NOT_RANKED_FINDINGS = frozenset({"estimated_tokens", "wide_spread"})
-"""Findings about its speed with which a run is shown and not ranked."""
-
 
 @transaction.atomic
 def publish(run: Run, *, level: str, is_local: bool) -> Entry:

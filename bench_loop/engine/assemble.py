@@ -13,7 +13,7 @@ import bench_loop
 from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.provider import ModelFacts, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox, SandboxRecord
-from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan
+from bench_loop.engine.plan import SEED_RULE, RunPlan
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
@@ -191,7 +191,7 @@ def _settings(plan: RunPlan, server: ServerFacts, speed_budget_s: float | None) 
         seed_rule=SEED_RULE,
         answer_budget_rule=plan.answer_budget_rule,
         context_window=plan.context_window,
-        wall_limit_rule=WALL_LIMIT_RULE,
+        wall_limit_rule=plan.wall_limit_rule,
         speed_budget_s=speed_budget_s,
         use_prompt_cache=True,
         flash_attention=server.flash_attention,

@@ -18,7 +18,10 @@ CONTEXT_WINDOW = 8192
 
 FIRST_SEED = 1000
 SEED_RULE = "1000 + number of the trial"
-WALL_LIMIT_RULE = "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s)"
+WALL_LIMIT_RULE = (
+    "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s), speeds of the "
+    "calibration, a token for every two characters of the prompt"
+)
 UNMEASURED_WALL_LIMIT_S = 600.0
 """Wall limit of a request before anything is known of the machine's speed, in seconds."""
 
@@ -70,6 +73,13 @@ class RunPlan:
             for suite in self.quality_suites
             for task in suite.tasks
         )
+
+    @property
+    def wall_limit_rule(self) -> str:
+        """How a quality trial gets its wall limit, as the result file tells it."""
+        if self.speed_suite is None:
+            return f"{UNMEASURED_WALL_LIMIT_S:g} s, as no speed was measured"
+        return WALL_LIMIT_RULE
 
     def answer_budget(self, task: BenchmarkTask) -> int:
         """Tokens that the model may generate for `task`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.result.records import RunHeader
-from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH
+from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
 
 
 def not_ranked_reason(header: RunHeader) -> str:
@@ -14,12 +14,17 @@ def not_ranked_reason(header: RunHeader) -> str:
     widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
     if header.status != "complete":
         return f"The run is {header.status}."
+    if header.scoring_version != SCORING_VERSION:
+        scored = header.scoring_version[:20]
+        return f"Scored by version {scored}; only version {SCORING_VERSION} is ranked."
     if rules is None or not rules.is_ranked:
         return f"Runs of the profile {header.profile} are never ranked."
     if header.aggregates.overall_score is None:
         return "There is no overall score: a part of the profile was not measured."
     if context is None or context.loaded is None:
         return "The loaded context window was not read back from the server."
+    if speed and "estimated_tokens" in speed.findings:
+        return "The tokens behind its speed were estimated from the text, not counted."
     if any(width is not None and width > PUBLISHABLE_HALF_WIDTH for width in widths):
         return "The speed varied too much to be ranked."
     return ""

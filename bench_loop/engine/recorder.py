@@ -80,9 +80,9 @@ class Recorder:
     def chat(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] = ()) -> ChatReply:
         """Ask the model, with up to three tries.
 
-        Raises EngineRejectedError when the stack is at fault (each try failed while a control
-        request went through), ProviderError when the server is, LimitReachedError when nothing is
-        left of the trial's tokens or time.
+        Raises EngineRejectedError when the stack is at fault (each try failed while every control
+        request between them went through), ProviderError when the server is, LimitReachedError when
+        nothing is left of the trial's tokens or time.
         """
         assert self._settings is not None, "begin() comes first"
         settings = self._settings
@@ -100,7 +100,7 @@ class Recorder:
             force_length=settings.force_length,
             wall_limit_s=wall_s,
         )
-        is_stack_at_fault = False
+        is_stack_at_fault = True
         for attempt in range(TRIES):
             try:
                 return self._once(request, attempt)
@@ -110,7 +110,7 @@ class Recorder:
                 last = error
                 if _is_final(error):
                     raise
-                is_stack_at_fault = self._control_succeeds(settings)
+                is_stack_at_fault = self._control_succeeds(settings) and is_stack_at_fault
                 if attempt + 1 < TRIES:
                     asked = error.retry_after_s or BACKOFF_S * 2**attempt
                     self._pause(min(asked, MAX_PAUSE_S))

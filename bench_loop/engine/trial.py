@@ -94,11 +94,10 @@ def _record(
 
 
 def _latency_s(log: TrialLog, made: HarnessRunResult | None) -> float | None:
-    """Model and tool time; None where no reply came."""
-    if not log.replies:
-        return None
+    """Model and tool time of the trial; where no reply came, the time of the vain tries."""
+    spent = [exchange.latency_s for exchange in log.replies or log.requests]
     tools_s = made.tools_s if made is not None and made.tools_s is not None else 0.0
-    return sum(reply.latency_s for reply in log.replies) + tools_s
+    return sum(spent) + tools_s if spent else None
 
 
 def _transcript(messages: Sequence[Message]) -> tuple[dict[str, object], ...]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from bench_loop.contracts.verifier import Outcome
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
@@ -23,13 +21,24 @@ from bench_loop.report.stack import (
     title,
     ttft_figure,
 )
-from bench_loop.report.trials import outcome_counts, suite_row, suite_trials, tapes
+from bench_loop.report.trials import (
+    outcome_counts,
+    passed_of,
+    quality_trials,
+    suite_row,
+    suite_trials,
+    tapes,
+    with_outcome,
+)
 from bench_loop.result.records import Machine, RunHeader, RunResult, Speed, Subject, Trial
+from bench_loop.scoring.aggregates import reliability_losses
+from bench_loop.scoring.constants import OUTCOMES
+from bench_loop.scoring.suites import is_scored
 
 
 def run_view(result: RunResult) -> RunView:
     """The whole run as text."""
-    judged = [trial for trial in result.trials if trial.outcome and not trial.is_warmup]
+    judged = quality_trials(result.trials)
     return RunView(
         run_id=result.run_id,
         stack=stack_name(result.subject, result.machine),
@@ -48,7 +57,7 @@ def run_view(result: RunResult) -> RunView:
         tapes=tapes(judged),
         outcomes=outcome_counts(trial.outcome for trial in judged),
         suites=tuple(suite_row(suite, result.trials) for suite in quality_suites(result)),
-        trials=suite_trials(judged),
+        trials=suite_trials(with_outcome(result.trials)),
         speed=speed_view(result.speed, result.trials) if result.speed else None,
         settings=settings_readings(result),
         machine=machine_readings(result.machine),
@@ -60,7 +69,6 @@ def run_view(result: RunResult) -> RunView:
 def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
     """The aggregates with their ingredients; the raw figure stands beside the score."""
     scores = header.aggregates
-    counts = Counter(trial.outcome for trial in judged)
     reason = not_ranked_reason(header)
     return (
         Stat(
@@ -74,7 +82,9 @@ def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
         Stat(
             "Quality",
             score_figure(scores.quality_score, scores.quality_score_interval),
-            basis=f"{counts['pass']} of {len(judged)} trials passed" if judged else None,
+            basis=f"{passed_of([trial.outcome for trial in judged])} trials passed"
+            if judged
+            else None,
         ),
         Stat(
             "Speed",
@@ -85,7 +95,7 @@ def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
         Stat(
             "Reliability",
             score_figure(scores.reliability_score, scores.reliability_score_interval),
-            basis=_reliability_basis(counts),
+            basis=_reliability_basis(judged),
         ),
         Stat(
             "Value",
@@ -116,10 +126,14 @@ def _speed_basis(speed: Speed | None) -> str | None:
     return ", ".join(filter(None, parts)) or None
 
 
-def _reliability_basis(counts: Counter[Outcome | None]) -> str | None:
-    if not counts:
+def _reliability_basis(judged: Sequence[Trial]) -> str | None:
+    """What reliability lost to, each reason with its share of the scored trials."""
+    scored = [trial for trial in judged if is_scored(trial)]
+    if not scored:
         return None
-    return f"{counts['truncated']} truncated, {counts['harness_error']} harness errors"
+    losses = reliability_losses(scored).items()
+    words = (f"{one_line(reason)} {figures.percent(share / 100)}" for reason, share in losses)
+    return ", ".join(words) or "every answer could be read"
 
 
 def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, ...]:
@@ -133,10 +147,11 @@ def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, .
         harness_shape=harness_shape(subject.harness),
     )
     kinds = sorted({trial.verifier_type for trial in judged if trial.verifier_type})
+    verdicts = sum(OUTCOMES[trial.outcome].is_verdict for trial in judged if trial.outcome)
     verifier = PathNode(
         kind="verifier",
         name=", ".join(kinds) or "none",
-        readings=(f"{figures.count(len(judged))} verdicts", "0 judged by a model"),
+        readings=(f"{figures.count(verdicts)} verdicts", "0 judged by a model"),
         is_probe=True,
     )
     return (

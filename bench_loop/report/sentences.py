@@ -46,8 +46,11 @@ def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[S
     best, worst = in_order[0], in_order[-1]
     quality = score_figure(scores.quality_score, scores.quality_score_interval)
     if not best.score:
-        tasks = sum(suite.task_count for suite in suites)
-        return [Span("It passed "), Span("none", "strong"), Span(f" of {tasks} tasks. ")]
+        scored = sum(
+            suite.pass_count + suite.partial_count + suite.fail_count + suite.truncated_count
+            for suite in suites
+        )
+        return [Span("It passed "), Span("none", "strong"), Span(f" of {scored} trials. ")]
     if best.score == worst.score and len(suites) > 1 and quality:
         return [Span("Quality "), *figure_spans(quality), Span(" in every suite. ")]
     if best is worst:

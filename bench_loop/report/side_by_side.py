@@ -172,7 +172,11 @@ def _note(compared: RunComparison | None) -> str:
     parts = [f"quality {_figure(compared.quality)}", compared.quality.advice]
     if compared.mcnemar_p is not None:
         parts.append(f"McNemar p = {figures.significant(compared.mcnemar_p, 2)}")
-    return ", ".join(filter(None, parts))
+    note = ", ".join(filter(None, parts))
+    if not compared.speed_reasons:
+        return note
+    reasons = " ".join(one_line(reason, 400) for reason in compared.speed_reasons)
+    return f"{note}. Speed is not comparable: {reasons}"
 
 
 def _word(verdict: Verdict) -> Word:
@@ -300,6 +304,6 @@ def _differing_tasks(results: Sequence[RunResult]) -> list[TaskRow]:
 def _outcomes(result: RunResult) -> dict[str, list[Outcome]]:
     tasks: dict[str, list[Outcome]] = {}
     for trial in result.trials:
-        if trial.outcome and not trial.is_warmup:
+        if trial.outcome and trial.suite != "speed" and not trial.is_warmup:
             tasks.setdefault(trial.task_id, []).append(trial.outcome)
     return tasks

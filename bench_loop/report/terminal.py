@@ -27,6 +27,7 @@ from bench_loop.report.marks import (
     wrapped,
 )
 from bench_loop.report.progress import RunProgress
+from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunResult, Speed, Subject, Trial
 
 __all__ = ["RunProgress", "print_run", "stack_nodes"]
@@ -59,14 +60,14 @@ class _Page:
 def print_run(result: RunResult, console: Console, file: Path | None = None) -> None:
     """Print the report of `result`; `file` is where it was written, if the reader may ask."""
     page = _Page(console, signs(console))
-    judged = [trial for trial in result.trials if trial.outcome and not trial.is_warmup]
+    judged = quality_trials(result.trials)
     sections = (
         _head(result, page),
         _lede(result, page),
         _speed(result.speed, page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
-        _losses(result, judged, page),
+        _losses(result, page),
         _onward(result, file, page),
     )
     console.print()
@@ -158,7 +159,7 @@ def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[
     }
     longest = max(map(len, tapes.values()), default=0)
     for suite, outcomes in tapes.items():
-        count = f"{outcomes.count('pass')} of {len(outcomes)}" if outcomes else figures.NOT_RUN
+        count = passed_of(outcomes) if outcomes else figures.NOT_RUN
         cells = [cell(outcome, page.signs) for outcome in outcomes]
         yield from tape_lines(suite, cells, count, page.columns, longest=longest)
     key = Text()
@@ -228,9 +229,10 @@ def _as_clause(stat: views.Stat) -> str:
     return f"{stat.absence}: {sentence[:1].lower()}{sentence[1:]}"
 
 
-def _losses(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
-    """What did not pass, with reason code and sentence."""
-    lost = [trial for trial in judged if trial.outcome not in ("pass", "not_applicable")]
+def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
+    """What did not pass, failed trials of the speed suite included, with reason and sentence."""
+    passing = ("pass", "not_applicable")
+    lost = [trial for trial in with_outcome(result.trials) if trial.outcome not in passing]
     for trial in lost[:FAILURES_SHOWN]:
         style = str(trial.outcome)
         line = Text()

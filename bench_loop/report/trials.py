@@ -21,6 +21,18 @@ from bench_loop.report.records import (
 )
 from bench_loop.report.stack import score_figure
 from bench_loop.result.records import SuiteResult, Trial
+from bench_loop.scoring.constants import OUTCOMES as OUTCOME_RULES
+from bench_loop.scoring.suites import is_warmup
+
+
+def with_outcome(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that came to an outcome, warm-ups left out; of the speed suite only the failed."""
+    return [trial for trial in trials if trial.outcome and not is_warmup(trial)]
+
+
+def quality_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials of quality suites that came to an outcome: those that verdicts are counted in."""
+    return [trial for trial in with_outcome(trials) if trial.suite != "speed"]
 
 
 def tapes(judged: Sequence[Trial]) -> tuple[plots.Tape, ...]:
@@ -47,11 +59,7 @@ def outcome_counts(
 
 def suite_row(suite: SuiteResult, trials: Sequence[Trial]) -> SuiteRow:
     """A row of the suites table. Outcomes are counted from the trials, which tell errors apart."""
-    own = [
-        trial.outcome
-        for trial in trials
-        if trial.suite == suite.suite and trial.outcome and not trial.is_warmup
-    ]
+    own = [trial.outcome for trial in with_outcome(trials) if trial.suite == suite.suite]
     counts = Counter(own)
     each = len(own) // suite.task_count if suite.task_count else 0
     return SuiteRow(
@@ -72,6 +80,12 @@ def suite_row(suite: SuiteResult, trials: Sequence[Trial]) -> SuiteRow:
     )
 
 
+def passed_of(outcomes: Sequence[Outcome | None]) -> str:
+    """`3 of 6`: passes of what is scored; what says nothing of the model is in neither number."""
+    scored = [outcome for outcome in outcomes if outcome and OUTCOME_RULES[outcome].is_scored]
+    return f"{scored.count('pass')} of {len(scored)}"
+
+
 def _score_text(value: float | None) -> str:
     return UNKNOWN if value is None else figures.number(value, 0)
 
@@ -86,7 +100,7 @@ def suite_trials(judged: Sequence[Trial]) -> tuple[SuiteTrials, ...]:
             suite=suite,
             failed=tuple(view for view in views if not view.is_pass),
             passed=tuple(view for view in views if view.is_pass),
-            summary=f"{sum(view.is_pass for view in views)} of {len(views)} passed",
+            summary=passed_of([view.outcome for view in views]) + " passed",
         )
         for suite, views in suites.items()
     )

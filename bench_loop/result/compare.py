@@ -16,6 +16,12 @@ WINDOW_CLASSES = (2048, 4096, 8192, 16384, 32768, 40960, 65536, 131072, 262144, 
 
 Read = Callable[[RunHeader], Any]
 
+
+def is_thinking_on(run: RunHeader) -> bool:
+    """Whether the model was told to think; one without that switch is as one told not to."""
+    return run.subject.thinking is True
+
+
 CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("scoring version", lambda run: run.scoring_version),
     ("profile", lambda run: run.profile),
@@ -23,7 +29,7 @@ CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("number of trials", lambda run: run.settings.trials),
     ("seed rule", lambda run: run.settings.seed_rule),
     ("answer budget", lambda run: run.settings.answer_budget_rule),
-    ("thinking mode", lambda run: run.subject.thinking),
+    ("thinking mode", is_thinking_on),
     ("thinking budget", lambda run: run.settings.thinking_budget),
     ("wall limit", lambda run: run.settings.wall_limit_rule),
     ("use of the prompt cache", lambda run: run.settings.use_prompt_cache),
@@ -54,15 +60,17 @@ def not_comparable(
 ) -> tuple[str, ...]:
     """Why the quality of two runs is not comparable; empty: it is.
 
-    `may_harness_differ` is for a comparison of harnesses: then the harness is what is compared.
+    `may_harness_differ` is for a comparison of harnesses: then the harness is what is compared,
+    and the model must be the same.
     """
+    is_of_harnesses = may_harness_differ and _is_same_model(a, b)
     return (
         *_suite_differences(a, b),
         *_differences(CORE_SETTINGS, a, b),
         *_sampling_differences(a.settings.sampling, b.settings.sampling),
         *_window_difference(a, b),
         *_template_difference(a, b),
-        *(() if may_harness_differ else _differences(HARNESS_SETTINGS, a, b)),
+        *(() if is_of_harnesses else _differences(HARNESS_SETTINGS, a, b)),
     )
 
 

@@ -27,6 +27,7 @@ from bench_loop.scoring.intervals import (
     Variance,
     bounded,
     combined,
+    half_width,
     mean,
     score_interval,
     stratum_variance,
@@ -107,9 +108,8 @@ def reliability_interval(suites: Sequence[ScoredSuite]) -> Interval | None:
     return bounded(min(100 * low, score)), bounded(max(100 * high, score))
 
 
-def reliability_losses(suites: Sequence[ScoredSuite]) -> dict[str, float]:
-    """What reliability lost to: reason -> share of all scored trials in percent, greatest first."""
-    trials = _all_trials(suites)
+def reliability_losses(trials: Sequence[Trial]) -> dict[str, float]:
+    """What reliability lost to: reason -> share of these scored trials in percent, sorted."""
     lost = Counter(trial.reason or str(trial.outcome) for trial in trials if not is_readable(trial))
     ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     return {reason: 100 * count / len(trials) for reason, count in ordered}
@@ -228,7 +228,8 @@ def linear_variance(
     """Variance of quality slope x quality + reliability slope x reliability + other.
 
     The intervals of overall and value are t intervals with this variance: the slopes are those of
-    their formulas at the run's own scores, and `other` is what speed adds. Quality and reliability
+    their formulas at the run's own scores (overall's by quality: from there to the end of quality's
+    interval, since its formula bends), and `other` is what speed adds. Quality and reliability
     come from the same tasks, so their covariance inside each suite is in it; speed is independent
     of both. Null where speed has no interval.
     """
@@ -256,18 +257,24 @@ _UNKNOWN = _Estimate(None, None)
 def _overall(
     suites: Sequence[ScoredSuite], quality: float, reliability: float, rated: SpeedScore
 ) -> _Estimate:
-    """The overall score, its interval by the slopes of its formula at this point."""
-    u = min(1.0, quality / FULL_CREDIT_QUALITY)
-    quality_slope = QUALITY_WEIGHT
-    if u < 1:
-        rest = SPEED_WEIGHT * rated.score + RELIABILITY_WEIGHT * reliability
-        quality_slope += rest / FULL_CREDIT_QUALITY
+    """The overall score, and its interval from the formula's slopes to both ends of quality's.
+
+    The formula bends at FULL_CREDIT_QUALITY: a run just above it has far more to lose than to win,
+    which its slope at the run's own quality would hide.
+    """
     score = overall_score(quality, rated.score, reliability)
     if rated.variance is None:
         return _Estimate(score, None)
+    u = min(1.0, quality / FULL_CREDIT_QUALITY)
     speed_variance = rated.variance.scaled(u * SPEED_WEIGHT)
-    variance = linear_variance(suites, quality_slope, u * RELIABILITY_WEIGHT, speed_variance)
-    return _Estimate(score, score_interval(score, variance))
+
+    def end(quality_end: float) -> float:
+        rise = overall_score(quality_end, rated.score, reliability) - score
+        slope = rise / (quality_end - quality) if quality_end != quality else QUALITY_WEIGHT
+        return half_width(linear_variance(suites, slope, u * RELIABILITY_WEIGHT, speed_variance))
+
+    low, high = quality_interval(suites, quality)
+    return _Estimate(score, (bounded(score - end(low)), bounded(score + end(high))))
 
 
 def _value(

@@ -9,7 +9,10 @@ from types import MappingProxyType
 from bench_loop.contracts.verifier import Outcome
 
 SCORING_VERSION = "1.0"
-"""Version of all formulas and constants; stored with every score, never mixed in a ranking."""
+"""Version of all formulas and constants, stored with every score and never mixed in a ranking.
+
+A verifier that judges an old output otherwise than before is a new version too.
+"""
 
 
 @dataclass(frozen=True, slots=True)

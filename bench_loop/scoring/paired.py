@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,8 +87,8 @@ def compare_runs(a: RunResult, b: RunResult, *, may_harness_differ: bool = False
     speed_reasons = speed_not_comparable(a, b)
     ours, theirs = _scored_tasks(a), _scored_tasks(b)
     common = sorted(ours.keys() & theirs.keys())
-    if not reasons and not common:
-        reasons = ("No task was scored in both.",)
+    if not reasons:
+        reasons = _without_common_tasks(a, {suite for suite, _ in common})
     if reasons:
         return RunComparison(reasons, speed_reasons, None, (), None)
     by_suite: dict[str, list[float]] = defaultdict(list)
@@ -220,6 +220,14 @@ def _scored_tasks(run: RunResult) -> dict[tuple[str, str], ScoredTask]:
         if trial.suite in quality and is_scored(trial):
             by_task[trial.suite, trial.task_id].append(trial)
     return {task: ScoredTask(task[1], tuple(trials)) for task, trials in by_task.items()}
+
+
+def _without_common_tasks(run: RunResult, common: Collection[str]) -> tuple[str, ...]:
+    """Why the mean over the suites cannot be formed: a suite left out would change its meaning."""
+    suites = [suite.suite for suite in run.suites if suite.dimension == "quality"]
+    if not suites or not common:
+        return ("No task was scored in both.",)
+    return tuple(f"No task of {name} was scored in both." for name in suites if name not in common)
 
 
 def _mcnemar_of_single_trials(pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> float | None:

@@ -21,6 +21,7 @@ from bench_loop.result.records import (
     SuiteResult,
     Trial,
 )
+from bench_loop.scoring.constants import SCORING_VERSION
 
 HASH = "sha256:" + "ab" * 32
 STARTED = datetime(2026, 11, 29, 14, 2, tzinfo=UTC)
@@ -146,7 +147,7 @@ def make_run(
         "run_index": 0,
         "status": "complete",
         "benchmark_version": "0.1.0",
-        "scoring_version": "1",
+        "scoring_version": SCORING_VERSION,
         "profile": "core",
         "started_at": STARTED,
         "finished_at": STARTED + timedelta(seconds=312),

@@ -211,7 +211,7 @@ def test_colour_carries_nothing_alone() -> None:
     """Without colour, each outcome still has its own sign and word."""
     letters = "phftein"
     shown = text(make_run({"reasonmath": (letters, 14.0, (3.0, 51.0))}))
-    assert "reasonmath      ■◧×◨!+-  1 of 7" in shown
+    assert "reasonmath      ■◧×◨!+-  1 of 5" in shown
     for word in ("pass", "partial", "fail", "truncated", "harness error", "infrastructure", "n/a"):
         assert f"1 {word}" in " ".join(shown.split())
 

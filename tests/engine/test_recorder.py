@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench_loop.contracts.chat import Message, Sampling
+from bench_loop.contracts.chat import ChatReply, ChatRequest, Message, Sampling
+from bench_loop.contracts.provider import Watch
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from tests.engine.doubles import ScriptedProvider, outage, reply
@@ -105,3 +106,16 @@ def test_it_starts_every_trial_with_an_empty_log() -> None:
     made.chat(ASK)
     made.begin(SETTINGS)
     assert (made.log.replies, made.log.requests) == ([], [])
+
+
+def test_one_control_request_that_failed_keeps_the_blame_from_the_stack() -> None:
+    class Restarting(ScriptedProvider):
+        def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
+            self._control = outage() if self.controls == 0 else reply("hello")
+            return super().chat(request, watch)
+
+    provider = Restarting([outage()] * 3)
+    with pytest.raises(ProviderError) as caught:
+        recorder(provider).chat(ASK)
+    assert not isinstance(caught.value, EngineRejectedError)
+    assert provider.controls == 3

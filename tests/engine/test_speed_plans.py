@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench_loop.engine.plan import make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS, Rates, choose_plan, wall_limit_s
 
@@ -54,3 +55,8 @@ def test_the_wall_limit_is_two_minutes_and_three_times_the_expected_time() -> No
 
 def test_the_wall_limit_is_ten_minutes_before_anything_is_known() -> None:
     assert wall_limit_s(None, 1000, 200) == 600
+
+
+def test_the_rule_that_a_run_states_is_the_one_it_went_by() -> None:
+    assert make_plan(suites=["reasonmath"]).wall_limit_rule == "600 s, as no speed was measured"
+    assert make_plan(profile="smoke").wall_limit_rule.startswith("120 s + 3 x (prompt tokens")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bench_loop.report import figures
 from bench_loop.report.views import Span, Stat, not_ranked_reason, run_view
-from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult
+from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult, Trial
 from tests.look import samples
 
 
@@ -15,6 +16,17 @@ def text_of(spans: tuple[Span, ...]) -> str:
 
 def stat(result: RunResult, label: str) -> Stat:
     return next(one for one in run_view(result).stats if one.label == label)
+
+
+def estimated(trial: Trial) -> Trial:
+    """The trial as a server without counts of its own gives it."""
+    assert trial.engine_timings is not None
+    return trial.model_copy(
+        update={
+            "tokens": trial.tokens.model_copy(update={"basis": "estimated"}),
+            "engine_timings": trial.engine_timings.model_copy(update={"generated_tokens": None}),
+        }
+    )
 
 
 def test_every_judged_trial_is_shown_once() -> None:
@@ -63,6 +75,14 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
     [
         ({}, ""),
         ({"profile": "smoke"}, "Runs of the profile smoke are never ranked."),
+        (
+            {"scoring_version": "0.9"},
+            "Scored by version 0.9; only version 1.0 is ranked.",
+        ),
+        (
+            {"speed": [estimated(trial) for trial in samples.speed_trials()]},
+            "The tokens behind its speed were estimated from the text, not counted.",
+        ),
         ({"status": "incomplete"}, "The run is incomplete."),
         (
             {"aggregates": Aggregates()},
@@ -111,7 +131,7 @@ def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
 
 
 def test_a_run_that_passed_nothing_says_so() -> None:
-    assert "It passed none of 6 tasks." in text_of(run_view(samples.result(["fail", "fail"])).lede)
+    assert "It passed none of 6 trials." in text_of(run_view(samples.result(["fail", "fail"])).lede)
 
 
 def test_an_empty_run_has_an_honest_lede() -> None:
@@ -173,3 +193,28 @@ def test_a_speed_figure_carries_its_half_width_and_n() -> None:
     assert speed is not None
     generation = speed.rows[0]
     assert (str(generation.figure), generation.n) == ("40.3 ±0.4", "3")
+
+
+def test_what_says_nothing_about_the_model_is_in_no_count_of_passes() -> None:
+    run = samples.result(["pass", "fail", "infrastructure_error", "not_applicable"])
+    assert stat(run, "Quality").basis == "3 of 6 trials passed"
+    assert run_view(run).trials[0].summary == "1 of 2 passed"
+    assert "6 verdicts" in run_view(run).path[-1].readings
+
+
+def test_a_failed_speed_trial_is_no_verdict() -> None:
+    failed = samples.speed_trials()[0].model_copy(
+        update={"outcome": "fail", "reason": "engine_crashed"}
+    )
+    run = samples.result(["pass", "fail"], speed=[failed])
+    assert stat(run, "Quality").basis == "3 of 6 trials passed"
+    assert [tape.label.split(":")[0] for tape in run_view(run).tapes] == list(samples.SUITES)
+    assert run_view(run).trials[0].failed[0].reason == "engine_crashed"
+
+
+def test_reliability_tells_what_it_lost_to_and_how_much() -> None:
+    run = samples.result(["pass", "truncated", "harness_error", "truncated"])
+    basis = stat(run, "Reliability").basis
+    assert basis is not None
+    assert basis.replace(figures.NARROW_SPACE, " ") == "answer_budget 50 %, harness_crashed 25 %"
+    assert stat(samples.result(["pass"]), "Reliability").basis == "every answer could be read"

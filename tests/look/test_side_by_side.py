@@ -66,3 +66,11 @@ def test_a_run_without_a_rank_has_a_word_in_place_of_its_overall_score() -> None
 def test_removing_a_run_keeps_the_others() -> None:
     heads = compared(strong(), weak(), strong(3)).heads
     assert heads[1].remove == "?runs=0,2"
+
+
+def test_speed_that_is_not_comparable_is_told_beside_the_quality() -> None:
+    other = samples.result(about=samples.subject(kv_cache_type="q8_0"))
+    found = side_by_side([("/runs/a/", samples.result()), ("/runs/b/", other)])
+    assert "Speed is not comparable: They differ in KV cache type: f16 against q8_0." in (
+        found.heads[1].note
+    )

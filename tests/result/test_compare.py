@@ -148,3 +148,18 @@ def test_plan_minimum_is_not_comparable_with_the_others() -> None:
     assert speed_not_comparable(BASE, other) == (
         "One run took its headline speed from the plan minimum, which has other shapes.",
     )
+
+
+def test_a_model_without_the_switch_is_comparable_with_one_that_was_told_not_to_think() -> None:
+    without, off, on = (
+        run_result(TRIALS, subject={"thinking": value}) for value in (None, False, True)
+    )
+    assert not_comparable(without, off) == ()
+    assert not_comparable(without, on) == ("They differ in thinking mode: off against on.",)
+
+
+def test_harnesses_are_compared_with_one_model_only() -> None:
+    other = run_result(TRIALS, subject={"harness": "other", "weights_digest": "sha256:" + "c" * 64})
+    assert not_comparable(BASE, other, may_harness_differ=True) == (
+        "They differ in harness: raw against other.",
+    )

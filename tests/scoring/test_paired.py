@@ -211,3 +211,12 @@ def test_equal_models_are_told_apart_in_five_of_a_hundred_pairs_at_most() -> Non
         }
         wrong += paired_difference("quality", differences).verdict in ("better", "worse")
     assert wrong / repeats <= 0.1
+
+
+def test_a_suite_without_a_common_task_leaves_no_quality_to_compare() -> None:
+    first = [*suite_trials("coding", ["pass"] * 4), *suite_trials("reasonmath", ["pass"] * 4)]
+    broken: Outcome = "infrastructure_error"
+    second = [*suite_trials("coding", [broken] * 4), *suite_trials("reasonmath", ["fail"] * 4)]
+    found = compare_runs(run_result(first), run_result(second))
+    assert found.verdict == "not comparable"
+    assert found.reasons == ("No task of coding was scored in both.",)

@@ -196,3 +196,10 @@ def test_a_prompt_is_warm_above_32_tokens_and_two_percent(
     trial = speed_trial(prompt=prompt, cached=cached)
     assert is_cold(trial) is expected
     assert (prompt_rate(trial, 0.1) is not None) is expected
+
+
+def test_a_prompt_sent_again_to_a_server_that_hides_its_cache_is_warm() -> None:
+    again = {"retries": 1}
+    assert is_cold(speed_trial(cached=None))
+    assert not is_cold(speed_trial(cached=None).model_copy(update=again))
+    assert is_cold(speed_trial(cached=0).model_copy(update=again))

@@ -337,3 +337,14 @@ def test_nineteen_of_twenty_quality_intervals_hold_the_truth() -> None:
         assert interval is not None
         held += interval[0] <= truth <= interval[1]
     assert held / repeats >= 0.93
+
+
+def test_overall_has_more_to_lose_than_to_win_just_above_a_fifth() -> None:
+    """12 of 40 tasks pass and all answers are readable, at 50 speed without any spread.
+
+    t(0.975, 39) is 2.02269. Quality is 30, from 15.1575 up. Overall is 51.5; at the lower end of
+    quality it is 34.862, which is 1.12096 a point; upwards it is 0.55 a point. Task means have the
+    variance 0.0053846 by mean; readable ones, all 1, have (40.5 / 41) (0.5 / 41) / 41 = 0.00029382.
+    """
+    overall = aggregates_of(quality_trials(12, tasks=40, suites=["a"])).overall_score_interval
+    assert overall == pytest.approx((34.8397, 59.7093), abs=1e-3)

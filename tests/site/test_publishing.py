@@ -8,6 +8,7 @@ import pytest
 
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
+from leaderboard.bands import league_of
 from leaderboard.models import Entry
 from leaderboard.publish import columns, gpu_model, publish, withdraw
 from runs.models import Run, RunEvent
@@ -135,3 +136,16 @@ def test_a_run_gives_back_its_exact_bytes_and_its_result(db: None) -> None:
     assert again.data() == data
     assert again.result() == result
     assert again.run_header().model_dump() == result.model_dump(exclude={"trials"})
+
+
+def test_a_model_without_the_switch_for_thinking_is_in_the_league_of_those_told_not_to() -> None:
+    result = make_result()
+    leagues = [
+        league_of(
+            result.model_copy(
+                update={"subject": result.subject.model_copy(update={"thinking": value})}
+            )
+        )
+        for value in (None, False, True)
+    ]
+    assert leagues[0] == leagues[1] != leagues[2]
