@@ -22,7 +22,7 @@ import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
-from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION

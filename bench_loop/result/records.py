@@ -40,6 +40,9 @@ class ContextFacts(Record):
     declared: Count | None = Field(None, description="What the model says it was trained for.")
     loaded: Count | None = Field(None, description="What the server had loaded, read back.")
     usable: Count | None = Field(None, description="What a marker probe showed; null: not probed.")
+    not_usable_reason: Text | None = Field(
+        None, description="Why a marker probe gave no figure; null: it did, or was not made."
+    )
 
 
 class Subject(Record):
@@ -127,6 +130,16 @@ class Settings(Record):
     threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
     fresh_seed: Count | None = Field(
         None, description="Seed of fresh instances; null: frozen ones."
+    )
+
+
+class Determinism(Record):
+    """The same greedy request twice, once with the prompt read anew and once remembered."""
+
+    prompts: int = Field(ge=1, le=100, description="Prompts that were sent twice.")
+    identical: Count = Field(description="Prompts whose two answers are the same.")
+    first_difference: Count | None = Field(
+        None, description="Characters that the first differing answers share; null: none differ."
     )
 
 
@@ -360,6 +373,7 @@ class RunHeader(Record):
     sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
     power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
+    determinism: Determinism | None = Field(None, description="Null: not probed.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates
     suites: tuple[SuiteResult, ...] = Field(max_length=100)
