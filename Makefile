@@ -2,6 +2,7 @@
 # make test    run the tests (ARGS="-k name" is passed on to pytest)
 # make lint    check style, types and imports
 # make bench   time what must stay quick
+# make hostile show what each kind of sandbox contains, measured here
 # make docs    write the generated parts of the documentation again
 # make lock    write requirements/ci.txt again
 
@@ -17,7 +18,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; d
 	&& { echo "$$name"; break; }; done
 PYTHON ?= $(shell $(FIND_PYTHON))
 
-.PHONY: run test lint bench docs lock clean
+.PHONY: run test lint bench hostile docs lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/bench-loop quickstart
@@ -33,6 +34,10 @@ lint: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
+	@$(BIN)/python scripts/bench_sandbox.py
+
+hostile: $(VENV)/dev.stamp
+	@$(BIN)/python -m tests.hostile.table
 
 docs: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/docs.py

@@ -122,4 +122,5 @@ def _complain(message: str, remedy: str | None) -> None:
 
     click.echo(f"Error: {printable(message)}", err=True)
     if remedy:
-        click.echo(f"  Try: {printable(remedy)}", err=True)
+        lead = "" if remedy.endswith("?") else "Try: "
+        click.echo(f"  {lead}{printable(remedy)}", err=True)

@@ -38,7 +38,13 @@ def home() -> Path:
 def results_folder() -> Path:
     """Where runs write `<run_id>.json` and `latest.json` unless `--output` says otherwise."""
     folder = home() / "results"
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"The folder of results {folder} cannot be made: {error.strerror}.",
+            remedy="Set BENCHLOOP_HOME to a folder you can write to.",
+        ) from error
     return folder
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console
@@ -142,6 +145,17 @@ def console(*, stderr: bool = False) -> Console:
         emoji=False,
         highlight=False,
     )
+
+
+def program() -> str:
+    """What to type for `bench-loop` here: the path of an environment that is not activated."""
+    called = Path(sys.argv[0])
+    if called.parts[-2:] == ("bench_loop", "__main__.py"):
+        return "python -m bench_loop"
+    if called.stem != "bench-loop" or shutil.which("bench-loop"):
+        return "bench-loop"
+    here = Path.cwd()
+    return shlex.quote(str(called.relative_to(here) if called.is_relative_to(here) else called))
 
 
 def signs(console: Console) -> Signs:

@@ -45,7 +45,9 @@ def enter(request: HttpRequest) -> HttpResponse:
     known = file.read_text(encoding="utf-8").strip() if file.exists() else ""
     given = request.GET.get("token", "")
     if not known or not secrets.compare_digest(known.encode(), given.encode()):
-        raise PermissionDenied("This link was used already. Start `bench-loop serve` again.")
+        raise PermissionDenied(
+            "This link is not good any more: each works once. bench-loop serve prints a new one."
+        )
     fresh_token()
     login(request, local_user(), backend="django.contrib.auth.backends.ModelBackend")
     return HttpResponseRedirect("/")

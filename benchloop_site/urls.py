@@ -7,6 +7,9 @@ from django.urls import include, path
 
 from benchloop_site import local_login
 
+admin.site.site_header = admin.site.site_title = "BenchLoop"
+admin.site.index_title = "Users, keys and moderation"
+
 urlpatterns = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),

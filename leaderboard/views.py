@@ -124,7 +124,12 @@ def compare(request: HttpRequest) -> HttpResponse:
         entries = rows.board_entries(Entry.objects.shown())[:50]
         chosen = {entry.run.public_id for entry in found}
         context["choices"] = [
-            (entry.run.public_id, rows.standing(entry), entry.run.public_id in chosen)
+            (
+                entry.run.public_id,
+                rows.standing(entry),
+                figures.moment(entry.finished_at),
+                entry.run.public_id in chosen,
+            )
             for entry in entries
         ]
     return render(request, "leaderboard/compare.html", context)

@@ -9,9 +9,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from bench_loop.errors import SandboxError
+from bench_loop.sandboxes import docker
+from bench_loop.sandboxes.bubblewrap import find_bwrap
 
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -42,6 +47,37 @@ def need_postgresql() -> str:
 def need_redis() -> str:
     """URL of a Redis database that tests may empty."""
     return _need_url("BENCHLOOP_TEST_REDIS_URL", "a Redis server for tests")
+
+
+def need_bubblewrap() -> None:
+    """bubblewrap, and a kernel that lets ordinary users make namespaces."""
+    try:
+        program = find_bwrap()
+    except SandboxError as error:
+        raise _absent("bubblewrap", "apt-get install bubblewrap") from error
+    command = [program, "--unshare-all", "--ro-bind", "/", "/", "true"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise _absent("user namespaces", done.stderr.strip())
+
+
+def need_docker() -> None:
+    """A Docker or Podman engine that the environment names; nothing is started here.
+
+    Without it the test is skipped even in CI where CI says that it could not start one, and why.
+    """
+    if reason := os.environ.get("BENCHLOOP_TEST_WITHOUT_DOCKER"):
+        raise pytest.skip.Exception(f"This test needs Docker: {reason}.")
+    try:
+        docker.connect().close()
+    except SandboxError as error:
+        raise _absent("a Docker engine", "use .ci/run, which starts one, or DOCKER_HOST") from error
+
+
+def need_root() -> None:
+    """The right to become other users and to make control groups."""
+    if os.geteuid() != 0:
+        raise pytest.skip.Exception("This test needs root: it runs programs as other users.")
 
 
 def _weights_folders() -> list[Path]:

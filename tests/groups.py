@@ -6,17 +6,20 @@ from collections.abc import Collection
 
 # Browser tests come last: Playwright leaves an event loop running in its thread, and with that
 # neither asyncio.run() nor Django's ORM can be called any more.
-GROUPS = ("unit", "engine", "site", "wheel", "browser")
+GROUPS = ("unit", "engine", "sandbox", "site", "wheel", "browser")
 
 
 def group_of(folder: str, marks: Collection[str]) -> str:
     """Group of a test by the folder under `tests/` that it lies in, and by its marks.
 
     `unit` starts nothing but small servers of the tests' own, `engine` needs a real component,
-    `site` is the Django part, `browser` drives a real browser, `wheel` installs what is shipped.
+    `sandbox` runs programs in every kind of sandbox, `site` is the Django part, `browser` drives a
+    real browser, `wheel` installs what is shipped.
     """
     if folder == "wheel":
         return "wheel"
+    if folder in ("hostile", "sandboxes"):
+        return "sandbox"
     if "browser" in marks or folder in ("browser", "journey"):
         return "browser"
     if folder in ("site", "look"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
@@ -12,6 +11,7 @@ EXAMPLES = """
 Examples:
   bench-loop compare q4.json q8.json
   bench-loop compare --across-harnesses raw.json opencode.json
+  bench-loop compare q4.json latest
   bench-loop compare --json q4.json q8.json
 """
 
@@ -19,17 +19,18 @@ FEWEST, MOST = 2, 26
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("files", metavar="FILES...", nargs=-1, required=True)
 @click.option(
     "--across-harnesses",
     is_flag=True,
     help="Compare runs in different harnesses: the harness is what is compared.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
-def command(files: tuple[Path, ...], across_harnesses: bool, as_json: bool) -> None:
+def command(files: tuple[str, ...], across_harnesses: bool, as_json: bool) -> None:
     """Compare result FILES: every suite and aggregate, each further run against the first.
 
-    Says why two runs are not comparable, or else which one is better and how sure that is.
+    Says why two runs are not comparable, or else which one is better and how sure that is. The
+    newest result of the data folder is called `latest`.
     """
     from bench_loop.errors import UsageError
 
@@ -40,10 +41,11 @@ def command(files: tuple[Path, ...], across_harnesses: bool, as_json: bool) -> N
             remedy="bench-loop compare a.json b.json",
         )
     from bench_loop.report import comparison
-    from bench_loop.result.store import load
+    from bench_loop.result.store import load, newest_result
 
-    runs = [load(file) for file in files]
-    names = [str(file) for file in files]
+    paths = [newest_result(file) for file in files]
+    runs = [load(path) for path in paths]
+    names = [str(path) for path in paths]
     pairs = comparison.pairs_with_first(runs, may_harness_differ=across_harnesses)
     if as_json:
         click.echo(json.dumps(comparison.comparison_json(runs, names, pairs), indent=1))

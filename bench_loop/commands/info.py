@@ -138,6 +138,7 @@ def model_json(model: ModelFacts, engine: str) -> dict[str, Any]:
         "bits_per_weight": name.bits_per_weight,
         "size_bytes": model.size_bytes,
         "context_declared": model.context_declared,
+        "context_loaded": model.context_loaded,
         "capabilities": list(model.capabilities) if model.capabilities is not None else None,
         "refuse_reason": name.refuse_reason,
     }
@@ -202,10 +203,18 @@ def _model_line(model: dict[str, Any]) -> tuple[str, str]:
         model["model_line"],
         f"{size:.3g}B" if size is not None else None,
         model["quantization"],
-        f"window {model['context_declared']:,}" if model["context_declared"] else None,
+        window_text(model["context_loaded"], model["context_declared"]),
         f"cannot be run: {model['refuse_reason']}" if model["refuse_reason"] else None,
     )
     return model["model_id"], ", ".join(filter(None, parts)) or "unknown"
+
+
+def window_text(loaded: int | None, declared: int | None) -> str | None:
+    """The window that a run would get where the server tells it, of what the model is made for."""
+    if loaded and declared and loaded != declared:
+        return f"window {loaded:,} of {declared:,}"
+    window = loaded or declared
+    return f"window {window:,}" if window else None
 
 
 def _gib(size: float | None) -> str | None:

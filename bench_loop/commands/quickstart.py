@@ -35,17 +35,23 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     """
     from bench_loop.commands.run import benchmark, load_harness, prepare
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import CONTEXT_WINDOW, make_plan
+    from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.result.store import make_ready
 
     plan = make_plan(profile="smoke", context_window=CONTEXT_WINDOW)
+    folder = results_folder()
+    make_ready(folder)
     provider, model_id = find_model(model_id, plan.context_window)
     try:
         setup = prepare(provider, model_id, load_harness("raw"))
-        benchmark(plan, setup, results_folder())
+        benchmark(plan, setup, folder)
     finally:
         provider.close()
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
-        click.echo("Open the leaderboard with: bench-loop serve")
+        from bench_loop.console import program
+
+        click.echo(f"Open the leaderboard with: {program()} serve")
         return 0
     from bench_loop.commands.serve import serve
 

@@ -97,6 +97,7 @@ def command(
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
+    from bench_loop.result.store import make_ready
 
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
@@ -107,6 +108,8 @@ def command(
         trials=trials,
         context_window=context_window,
     )
+    folder = output or results_folder()
+    make_ready(folder)
     server = connect(provider, endpoint, model_id, context_window)
     try:
         setup = prepare(
@@ -117,7 +120,6 @@ def command(
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
         )
-        folder = output or results_folder()
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:

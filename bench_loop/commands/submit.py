@@ -61,9 +61,10 @@ def command(
     """
     from bench_loop.errors import SubmitError
     from bench_loop.privacy import private_findings, this_person
+    from bench_loop.result.store import newest_result
     from bench_loop.submit import send, site_address, site_token
 
-    path = result_path(file)
+    path = newest_result(file)
     data = read_bytes(path)
     result = submittable(data, str(path))
     findings = private_findings(data, this_person())
@@ -87,16 +88,6 @@ def command(
         return _show_checks(answer, as_json=as_json)
     _show_answer(answer, address, as_json=as_json)
     return 0
-
-
-def result_path(file: str) -> Path:
-    """The file that the argument means: `latest` is the newest result of the data folder."""
-    from bench_loop.config import results_folder
-    from bench_loop.result.store import LATEST
-
-    if file == "latest" and not Path(file).exists():
-        return results_folder() / LATEST
-    return Path(file)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -213,7 +204,8 @@ def _show_answer(answer: Answer, site: str, *, as_json: bool) -> None:
     click.echo(f"{begin}: {status}, level {level}.")
     url = shown_url(site, body.get("url"))
     if url:
-        click.echo(url)
+        after = "  once a moderator has let it in" if body.get("status") == "pending" else ""
+        click.echo(f"{url}{after}")
 
 
 def _show_checks(answer: Answer, *, as_json: bool) -> int:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
-from bench_loop.engine.profiles import CUSTOM, PROFILES, ProfileRules
+from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
 from bench_loop.scoring.recompute import SuiteKey
-
-CONTEXT_WINDOW = 8192
-"""Tokens of the one window that a run asks for."""
 
 FIRST_SEED = 1000
 SEED_RULE = "1000 + number of the trial"
@@ -109,7 +106,7 @@ class RunPlan:
         rule = "4 x the longest reference answer, at least 256 tokens"
         cap = self.profile.answer_tokens_cap
         if cap is not None:
-            rule = f"{rule}; at most {cap}"
+            rule = f"{rule}, cut to {cap} by the profile"
         if self.is_thinking:
             suites = ", ".join(sorted(LONG_THINKING_SUITES))
             rule = f"{rule}; thinking {THINKING_TOKENS} on top, {LONG_THINKING_TOKENS} in {suites}"

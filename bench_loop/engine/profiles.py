@@ -33,4 +33,7 @@ PROFILES: dict[str, ProfileRules] = {
     )
 }
 
+CONTEXT_WINDOW = 8192
+"""Tokens of the one window that a run asks for, unless it is told another."""
+
 CUSTOM = ProfileRules("custom", "Suites picked by name; not ranked.", _LONG, 720, None, False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
 
@@ -17,6 +17,8 @@ def not_ranked_reason(header: RunHeader) -> str:
     if header.scoring_version != SCORING_VERSION:
         scored = header.scoring_version[:20]
         return f"Scored by version {scored}; only version {SCORING_VERSION} is ranked."
+    if header.profile == CUSTOM.name:
+        return "Runs of hand-picked suites are never ranked."
     if rules is None or not rules.is_ranked:
         return f"Runs of the profile {header.profile} are never ranked."
     if header.aggregates.overall_score is None:

@@ -19,12 +19,13 @@ NAMES = ("suite", "task", "profile", "difficulty")
 
 
 def print_suites(packs: Sequence[Pack], profiles: Sequence[ProfileRules], screen: Console) -> None:
-    """All suites with their number of tasks by profile, then the profiles."""
+    """All suites, with their number of tasks by profile where that fits, then the profiles."""
     says_what = width(screen) >= NARROW
     names = [rules.name for rules in profiles]
-    suites = _table("suite", "version", "tasks", *names, figures={"tasks", *names})
+    counted = names if says_what else []
+    suites = _table("suite", "version", "tasks", *counted, figures={"tasks", *names})
     for pack in packs:
-        counts = [_count(pack, name) for name in names]
+        counts = [_count(pack, name) for name in counted]
         all_tasks = str(len(pack.tasks)) if pack.tasks else "-"
         _add(suites, pack.name, pack.version, all_tasks, *counts, *[pack.title] * says_what)
     table = _table("profile", "tasks", "ranked", "speed plan", figures={"tasks"})

@@ -135,7 +135,8 @@ def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> 
     for letter, run, name in zip(LETTERS, runs, names, strict=False):
         title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
-        facts = f"{run.profile}, {figures.moment(run.started_at)}, {clean(name)}"
+        state = "" if run.status == "complete" else f"{run.status}, "
+        facts = f"{run.profile}, {state}{figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
 
 

@@ -252,6 +252,8 @@ class RunView:
     tapes: tuple[plots.Tape, ...]
     outcomes: tuple[OutcomeCount, ...]
     suites: tuple[SuiteRow, ...]
+    has_pass_cubed: bool
+    """Whether any suite was asked often enough for pass^3: else its column would be empty."""
     trials: tuple[SuiteTrials, ...]
     speed: SpeedView | None
     settings: tuple[Reading, ...]

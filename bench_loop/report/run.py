@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
@@ -57,6 +58,7 @@ def run_view(result: RunResult) -> RunView:
         tapes=tapes(judged),
         outcomes=outcome_counts(trial.outcome for trial in judged),
         suites=tuple(suite_row(suite, result.trials) for suite in quality_suites(result)),
+        has_pass_cubed=any(suite.pass_cubed is not None for suite in quality_suites(result)),
         trials=suite_trials(with_outcome(result.trials)),
         speed=speed_view(result.speed, result.trials) if result.speed else None,
         settings=settings_readings(result),
@@ -274,7 +276,7 @@ def provenance(result: RunHeader) -> tuple[Reading, ...]:
     return _readings(
         ("run", result.run_id),
         ("fingerprint", result.fingerprint.removeprefix("sha256:")[:16]),
-        ("measured", f"{figures.moment(result.started_at)}"),
+        ("started", figures.moment(result.started_at)),
         ("took", figures.duration(result.total_runtime_s)),
         ("run index", str(result.run_index)),
         ("bench-loop", result.benchmark_version),
@@ -300,6 +302,10 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
+    if result.settings.trials > 1:
+        words += ["--trials", str(result.settings.trials)]
+    if result.settings.context_window != CONTEXT_WINDOW:
+        words += ["--context-window", str(result.settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
 
 

@@ -32,7 +32,7 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     if overall and not reason:
         spans += [Span("Overall "), *figure_spans(overall), Span(". ")]
     if suites:
-        spans += _best_and_worst(suites, scores)
+        spans += _passes(suites, header)
     generation = generation_figure(header.speed)
     if generation:
         spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
@@ -41,16 +41,26 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
+    """What the quality suites came to; of a run that stopped early, only what was run counts."""
+    if any(suite.score for suite in suites):
+        return _best_and_worst(suites, header.aggregates)
+    tried = sum(map(_lost, suites))
+    of_what = f" of {tried} trials. "
+    if header.status != "complete":
+        of_what = f" of the {tried} trials it got to. "
+    return [Span("It passed "), Span("none", "strong"), Span(of_what)]
+
+
+def _lost(suite: SuiteResult) -> int:
+    """Trials that did not pass."""
+    return suite.partial_count + suite.fail_count + suite.truncated_count + suite.error_count
+
+
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
     in_order = sorted(suites, key=lambda suite: suite.score or 0.0, reverse=True)
     best, worst = in_order[0], in_order[-1]
     quality = score_figure(scores.quality_score, scores.quality_score_interval)
-    if not best.score:
-        scored = sum(
-            suite.pass_count + suite.partial_count + suite.fail_count + suite.truncated_count
-            for suite in suites
-        )
-        return [Span("It passed "), Span("none", "strong"), Span(f" of {scored} trials. ")]
     if best.score == worst.score and len(suites) > 1 and quality:
         return [Span("Quality "), *figure_spans(quality), Span(" in every suite. ")]
     if best is worst:

@@ -158,13 +158,19 @@ def _heads(
                 href=href,
                 remove=f"?runs={others}",
                 word=_word(compared.verdict) if compared else None,
-                note=_note(compared),
+                note=_note(result, compared),
             )
         )
     return tuple(heads)
 
 
-def _note(compared: RunComparison | None) -> str:
+def _note(result: RunResult, compared: RunComparison | None) -> str:
+    """What to know of a run in the comparison; that it stopped early comes first."""
+    early = "" if result.status == "complete" else f"The run is {result.status}. "
+    return f"{early}{_against_first(compared)}"
+
+
+def _against_first(compared: RunComparison | None) -> str:
     if compared is None:
         return "baseline: differences are measured against A, on the same tasks"
     if compared.quality is None:

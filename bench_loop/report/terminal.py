@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.marks import (
     LABEL,
@@ -109,8 +109,6 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
-    if result.status_reason:
-        yield from page.prose(Text(clean(result.status_reason), style="partial"))
     for notice in views.notices(result):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
@@ -264,6 +262,7 @@ def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]
     else:
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
+    command = command.replace("bench-loop", program(), 1)
     line = label("next").append(command)
     if line.cell_len + 3 + len(effect) <= page.columns:
         line.append(f"   {effect}", style="basis")

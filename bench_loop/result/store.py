@@ -6,16 +6,19 @@ import base64
 import json
 import os
 import secrets
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from bench_loop.errors import ResultError
+from bench_loop.config import results_folder
+from bench_loop.errors import ResultError, SetupError
 from bench_loop.result.records import SCHEMA_VERSION, RunResult
 
 LATEST = "latest.json"
+"""The newest result, once more, beside the others."""
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -68,14 +71,42 @@ def load(file: Path) -> RunResult:
     return from_bytes(data, str(file))
 
 
+def make_ready(folder: Path) -> None:
+    """Make the folder and prove that it takes files, so that no run is measured for nothing.
+
+    Raises SetupError when results cannot be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise SetupError(
+            f"Results cannot be written to {folder}: {error.strerror}.",
+            remedy="Choose another folder with --output, or another data folder with "
+            "BENCHLOOP_HOME.",
+        ) from error
+
+
 def save(result: RunResult, folder: Path) -> Path:
-    """Write `<run_id>.json` and `latest.json` whole or not at all, and give the first's path."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `<run_id>.json` and `latest.json` whole or not at all, and give the first's path.
+
+    Raises ResultError when they cannot be written; `make_ready` finds that out beforehand.
+    """
     data = to_bytes(result)
     file = folder / f"{result.run_id}.json"
     _replace(file, data)
     _replace(folder / LATEST, data)
     return file
+
+
+def newest_result(name: str) -> Path:
+    """The file that a command line means: `latest` is the newest result of the data folder.
+
+    A file that is called `latest` is meant before that.
+    """
+    file = Path(name)
+    return results_folder() / LATEST if name == "latest" and not file.exists() else file
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -87,6 +118,7 @@ def _replace(file: Path, data: bytes) -> None:
     """Put `data` at `file` in one step, so that no reader ever sees half of it."""
     scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         with scratch.open("xb") as out:
             out.write(data)
             out.flush()

@@ -189,8 +189,8 @@ def interpreter(user: int) -> Interpreter:
     choices = [Path(sys.base_prefix, "bin", version)]
     choices += [Path(folder, version) for folder in ("/usr/bin", "/usr/local/bin")]
     for choice in choices:
-        if choice.exists() and _can_use(user, choice.resolve()):
-            executable = choice.resolve()
+        executable = Path(os.path.realpath(choice))
+        if _can_use(user, executable):
             return Interpreter(executable, executable.parent.parent)
     raise SandboxError(
         f"User {user} can read no Python {sys.version_info.major}.{sys.version_info.minor}.",
@@ -201,7 +201,10 @@ def interpreter(user: int) -> Interpreter:
 def _can_use(user: int, file: Path) -> bool:
     if user == os.getuid():
         return os.access(file, os.X_OK)
-    return all(path.stat().st_mode & 0o001 for path in (file, *file.parents))
+    try:
+        return all(path.stat().st_mode & 0o001 for path in (file, *file.parents))
+    except OSError:
+        return False
 
 
 def host() -> SandboxHost:

@@ -7,6 +7,7 @@ nothing of the host is mounted: files go in by standard input and come out by st
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import socket
 import time
@@ -39,6 +40,7 @@ ANSWER_S = 60
 PIECE = 65536
 STREAM_HEAD = 8
 STDOUT = 1
+USUAL_SOCKETS = ("/var/run/docker.sock", "/run/podman/podman.sock")
 REMEDY = "Start Docker (or `podman system service`), and set DOCKER_HOST if it is not found."
 
 
@@ -46,7 +48,12 @@ def open_kind(
     limits: SandboxLimits, *, user: int | None = None, is_unsafe_allowed: bool = False
 ) -> Docker:
     """Raises SandboxError, with the remedy, where no engine answers or there is no image."""
-    return Docker(connect(), limits)
+    client = connect()
+    try:
+        return Docker(client, limits)
+    except BaseException:
+        client.close()
+        raise
 
 
 def connect() -> DockerClient:
@@ -54,12 +61,41 @@ def connect() -> DockerClient:
     import docker
     from docker.errors import DockerException
 
-    try:
-        client = docker.from_env(timeout=ANSWER_S)
-        client.ping()
-    except DockerException as error:
-        raise SandboxError("No Docker or Podman engine answers.", remedy=REMEDY) from error
-    return client
+    for address in filter(_is_open, _addresses()):
+        try:
+            return docker.from_env(
+                timeout=ANSWER_S, environment={**os.environ, "DOCKER_HOST": address}
+            )
+        except DockerException:
+            continue
+    raise SandboxError("No Docker or Podman engine answers.", remedy=REMEDY)
+
+
+def _addresses() -> list[str]:
+    """Where an engine may be: where the user says, else where engines usually are."""
+    from docker.context import ContextAPI
+
+    if named := os.environ.get("DOCKER_HOST"):
+        return [named]
+    context = ContextAPI.get_current_context()
+    sockets = [*USUAL_SOCKETS, f"{os.environ.get('XDG_RUNTIME_DIR', '')}/podman/podman.sock"]
+    return [
+        *([context.Host] if context and context.Host else []),
+        *(f"unix://{path}" for path in sockets),
+    ]
+
+
+def _is_open(address: str) -> bool:
+    """Whether something listens, as far as that can be told without the engine's client."""
+    scheme, _, path = address.partition("://")
+    if scheme != "unix":
+        return True
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
 
 
 class Docker(StagedSandbox):

@@ -177,12 +177,17 @@ def _answers(expected: Expected, answer: str) -> Broken | None:
     return "wrong_answer", "The answer is not the expected one."
 
 
+def _number(count: int, thing: str) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def _items(expected: Expected, answer: str) -> Broken | None:
     if expected.items is None:
         return None
     got = [_tidy(part) for part in _ITEM_END.split(plain(answer).rstrip(" .")) if part.strip()]
     if len(got) != len(expected.items):
-        return "item_count", f"The answer lists {len(got)} items."
+        return "item_count", f"The answer lists {_number(len(got), 'item')}."
     for number, (item, right) in enumerate(zip(got, expected.items, strict=True), 1):
         if item != _tidy(right):
             return f"wrong_item:{number}", f"Item {number} is not the expected one."
@@ -199,7 +204,7 @@ def _lines(expected: Expected, answer: str) -> Broken | None:
     number = len(answer.splitlines())
     if expected.lines is None or number == expected.lines:
         return None
-    return "line_count", f"The reply has {number} lines."
+    return "line_count", f"The reply has {_number(number, 'line')}, not {expected.lines}."
 
 
 def _line_equals(expected: Expected, answer: str) -> Broken | None:
@@ -211,15 +216,17 @@ def _line_equals(expected: Expected, answer: str) -> Broken | None:
 
 
 def _bullets(expected: Expected, answer: str) -> Broken | None:
-    if expected.bullets is None or bullets(answer) == expected.bullets:
+    number = bullets(answer)
+    if expected.bullets is None or number == expected.bullets:
         return None
-    return "bullet_count", f"The reply has {bullets(answer)} bullets."
+    return "bullet_count", f"The reply has {_number(number, 'bullet')}, not {expected.bullets}."
 
 
 def _sentences(expected: Expected, answer: str) -> Broken | None:
     found = sentences(answer)
     if expected.sentences is not None and len(found) != expected.sentences:
-        return "sentence_count", f"The reply has {len(found)} sentences."
+        number = _number(len(found), "sentence")
+        return "sentence_count", f"The reply has {number}, not {expected.sentences}."
     if expected.equal_sentences and len({len(words(sentence)) for sentence in found}) > 1:
         return "unequal_sentences", "The sentences do not have equally many words."
     return None
@@ -229,7 +236,7 @@ def _words(expected: Expected, answer: str) -> Broken | None:
     number = len(words(answer))
     if expected.words is None or expected.words.hold(number):
         return None
-    return "word_count", f"The reply has {number} words."
+    return "word_count", f"The reply has {_number(number, 'word')}."
 
 
 def _distinct_words(expected: Expected, answer: str) -> Broken | None:

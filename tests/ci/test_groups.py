@@ -13,6 +13,8 @@ from tests.groups import group_of
         ("scoring", set(), "unit"),
         ("scoring", {"slow"}, "unit"),
         ("providers", {"real"}, "engine"),
+        ("sandboxes", set(), "sandbox"),
+        ("hostile", {"real"}, "sandbox"),
         ("site", {"django_db"}, "site"),
         ("site", {"django_db", "real"}, "site"),
         ("look", {"browser", "real"}, "browser"),

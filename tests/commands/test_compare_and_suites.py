@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_loop.cli import main
-from bench_loop.result.store import to_bytes
+from bench_loop.result.store import save, to_bytes
 from tests.console.make_run import make_run
 
 
@@ -101,11 +101,25 @@ def test_one_suite_as_json_is_that_suite(capsys: pytest.CaptureFixture[str]) -> 
     assert found["pack_hash"].startswith("sha256:")
 
 
-def test_suites_fit_a_narrow_terminal_without_cutting_names(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("columns", [40, 56])
+def test_suites_fit_a_narrow_terminal_without_cutting_words(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "56")
+    monkeypatch.setenv("COLUMNS", str(columns))
     assert run("suites") == 0
     shown = capsys.readouterr().out
     assert "instructfollow" in shown
-    assert max(map(len, shown.splitlines())) <= 56
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= columns
+
+
+def test_latest_stands_for_the_newest_result(
+    result_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
+    save(make_run(), tmp_path / "results")
+    assert run("compare", str(result_file), "latest") == 0
+    assert "B and A are the same run." in capsys.readouterr().out

@@ -48,6 +48,11 @@ def test_every_run_has_a_letter_a_name_and_its_file() -> None:
     assert "   core, 2026-11-29 14:02 UTC, run-1.json\n" in shown
 
 
+def test_a_run_that_stopped_early_is_told_as_such() -> None:
+    stopped = other_run(MOST, status="aborted", status_reason="Stopped by the user.")
+    assert "   core, aborted, 2026-11-29 14:02 UTC, run-1.json\n" in text(make_run(HALF), stopped)
+
+
 def test_aggregates_raw_speed_and_suites_stand_side_by_side_with_intervals() -> None:
     shown = text(make_run(HALF), other_run(MOST))
     assert "quality             72 67–77          72 67–77\n" in shown

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import ASCII, THEME, UNICODE, clean, console, in_signs, signs, width
+from bench_loop.console import (
+    ASCII,
+    THEME,
+    UNICODE,
+    clean,
+    console,
+    in_signs,
+    program,
+    signs,
+    width,
+)
 
 OUTCOMES = {
     "pass",
@@ -156,3 +167,24 @@ def test_a_character_that_the_code_page_lacks_is_escaped(
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
     console().print("größer")
     assert raw.getvalue() == b"gr\\xf6\\xdfer\n"
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "typed"),
+    [
+        (".venv/bin/bench-loop", False, ".venv/bin/bench-loop"),
+        (".venv/bin/bench-loop", True, "bench-loop"),
+        ("/usr/bin/bench-loop", False, "/usr/bin/bench-loop"),
+        ("bench_loop/__main__.py", True, "python -m bench_loop"),
+        ("pytest", False, "bench-loop"),
+    ],
+)
+def test_the_program_is_called_as_it_can_be_typed_here(
+    called: str, on_path: bool, typed: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / called)])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if on_path:
+        (tmp_path / "bench-loop").touch(0o755)
+    assert program() == typed

@@ -123,7 +123,8 @@ def test_an_incomplete_run_says_why_before_the_figures() -> None:
         status_reason="The server failed in 1 of 2 trials.",
     )
     shown = text(result)
-    assert shown.index("The server failed in 1 of 2 trials.") < shown.index("speed  ")
+    assert shown.index("Incomplete: The server failed in 1 of 2 trials.") < shown.index("speed  ")
+    assert shown.count("The server failed") == 1
     assert "overall         not ranked: the run is incomplete" in shown
     assert "+ infrastructure  reasonmath.two-trains-2  server_unreachable" in shown
 

@@ -252,6 +252,11 @@ def test_compare_names_what_is_missing_and_offers_a_choice(client: Client, show:
     assert "Choose two to six" in text
 
 
+def test_runs_to_choose_from_are_told_apart_by_the_time(client: Client, show: Show) -> None:
+    show(samples.many(2))
+    assert page(client, "/compare/").text.count("UTC") == 2
+
+
 @pytest.mark.parametrize("value", ["%00", "a,b", ",,,", "x" * 5000, "'--"])
 def test_compare_answers_whatever_it_is_asked(client: Client, value: str) -> None:
     assert "Nothing to compare yet" in page(client, f"/compare/?runs={value}").text

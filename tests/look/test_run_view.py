@@ -75,6 +75,7 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
     [
         ({}, ""),
         ({"profile": "smoke"}, "Runs of the profile smoke are never ranked."),
+        ({"profile": "custom"}, "Runs of hand-picked suites are never ranked."),
         (
             {"scoring_version": "0.9"},
             "Scored by version 0.9; only version 1.0 is ranked.",
@@ -128,6 +129,25 @@ def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
     lede = text_of(run_view(samples.result(trials=trials)).lede)
     assert "Highest in reasonmath, 100 (51–100); lowest in loop_schema, 0 (0–49)." in lede
     assert "It writes 40.3 tok/s after 0.4" in lede
+
+
+def test_a_run_that_stopped_early_counts_what_it_got_to() -> None:
+    stopped = samples.result(["fail", "truncated"], status="aborted")
+    assert "It passed none of the 6 trials it got to." in text_of(run_view(stopped).lede)
+
+
+def test_the_command_asks_for_the_same_window_and_trials() -> None:
+    known = samples.result()
+    settings = known.settings.model_copy(update={"context_window": 4096, "trials": 3})
+    other = known.model_copy(update={"settings": settings})
+    assert "--context-window" not in run_view(known).command
+    assert run_view(other).command.endswith("--trials 3 --context-window 4096")
+
+
+def test_pass_cubed_is_shown_where_a_task_was_asked_three_times() -> None:
+    thrice = [samples.quality_trial("reasonmath", 1, trial=number) for number in (1, 2, 3)]
+    assert run_view(samples.result(trials=thrice)).has_pass_cubed
+    assert not run_view(samples.result()).has_pass_cubed
 
 
 def test_a_run_that_passed_nothing_says_so() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench_loop import cli
+from bench_loop.commands.info import window_text
 from tests.fakes.ollama import FakeModel, FakeOllama
 
 MODELS = (
@@ -80,6 +81,22 @@ def test_text_is_for_reading(
     shown = capfd.readouterr().out
     assert f"ollama 0.33.0 {ollama.url}" in shown
     assert "cannot be run: This is a model for embedding, not for chat." in shown
+
+
+@pytest.mark.parametrize(
+    ("loaded", "declared", "text"),
+    [
+        (4096, 8192, "window 4,096 of 8,192"),
+        (8192, 8192, "window 8,192"),
+        (None, 8192, "window 8,192"),
+        (4096, None, "window 4,096"),
+        (None, None, None),
+    ],
+)
+def test_the_window_that_is_loaded_comes_before_what_the_model_is_made_for(
+    loaded: int | None, declared: int | None, text: str | None
+) -> None:
+    assert window_text(loaded, declared) == text
 
 
 def test_names_from_a_server_cannot_steer_the_terminal(

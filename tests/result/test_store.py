@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from bench_loop.errors import ResultError
+from bench_loop.errors import ResultError, SetupError
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import (
     from_bytes,
     load,
+    make_ready,
     new_run_id,
+    newest_result,
     result_files,
     save,
     to_bytes,
@@ -143,3 +145,32 @@ def test_run_ids_tell_the_time_and_never_repeat() -> None:
     ids = {new_run_id(moment) for _ in range(1000)}
     assert len(ids) == 1000
     assert all(re.fullmatch(r"20261129T140200Z-[a-z2-7]{10}", one) for one in ids)
+
+
+def test_a_folder_is_made_ready_and_left_empty(tmp_path: Path) -> None:
+    make_ready(tmp_path / "new" / "results")
+    assert list((tmp_path / "new" / "results").iterdir()) == []
+
+
+def test_a_folder_that_takes_no_file_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="Results cannot be written to") as caught:
+        make_ready(tmp_path / "file" / "results")
+    assert "--output" in (caught.value.remedy or "")
+
+
+def test_latest_is_the_newest_result_of_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    assert newest_result("latest") == tmp_path / "home" / "results" / "latest.json"
+    assert newest_result("other.json") == Path("other.json")
+
+
+def test_a_file_that_is_called_latest_is_meant_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latest").touch()
+    assert newest_result("latest") == Path("latest")

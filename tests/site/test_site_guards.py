@@ -94,3 +94,16 @@ def test_without_a_token_file_nobody_is_let_in(db: None) -> None:
 def test_the_public_role_has_no_token_log_in(db: None, settings: Any) -> None:
     settings.BENCHLOOP_ROLE = "public"
     assert Client().get("/enter/", {"token": fresh_token()}).status_code == 404
+
+
+def test_a_spent_link_says_where_a_new_one_comes_from(db: None) -> None:
+    fresh_token()
+    answer = Client().get("/enter/", {"token": "spent"})
+    assert "bench-loop serve prints a new one" in answer.content.decode()
+
+
+def test_who_is_let_in_finds_the_admin_from_every_page(db: None) -> None:
+    client = Client()
+    assert 'href="/admin/"' not in client.get("/").content.decode()
+    client.get("/enter/", {"token": fresh_token()})
+    assert 'href="/admin/"' in client.get("/").content.decode()

@@ -77,6 +77,22 @@ def test_a_rule_passes_what_keeps_it_and_fails_what_breaks_it(
     assert judged("exact", expected, broken).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("expected", "answer", "message"),
+    [
+        ({"lines": 3}, "a", "The reply has 1 line, not 3."),
+        ({"bullets": 1}, "- a\n- b", "The reply has 2 bullets, not 1."),
+        ({"sentences": 2}, "One. Two. Three.", "The reply has 3 sentences, not 2."),
+        ({"words": {"most": 1}}, "one two", "The reply has 2 words."),
+        ({"items": ["Ada", "Ben"]}, "Ada", "The answer lists 1 item."),
+    ],
+)
+def test_a_wrong_number_is_told_in_a_sentence(
+    expected: dict[str, Any], answer: str, message: str
+) -> None:
+    assert judged("exact", expected, answer).message == message
+
+
 def test_every_rule_has_a_case_above() -> None:
     assert len(RULES) == 15
 

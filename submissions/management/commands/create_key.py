@@ -22,7 +22,8 @@ class Command(BaseCommand):
             owner = User.objects.get(username=options["username"])
         except User.DoesNotExist as error:
             raise CommandError(
-                f"There is no user {options['username']!r}; make one with createsuperuser."
+                f"There is no user {options['username']!r}; add one in /admin/ "
+                "(the first one with createsuperuser)."
             ) from error
         _, text = create_key(owner, options["name"])
         self.stdout.write(text)
