@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.components import need_chromium
+from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.sandboxes.ladder import open_sandbox
+from tests.components import need_bubblewrap, need_chromium
 from tests.groups import GROUPS, group_of
 from tests.llama_cpp import LlamaCpp, llama_cpp
 from tests.network import stay_on_this_machine
@@ -36,6 +38,15 @@ def real_server() -> Iterator[LlamaCpp]:
     """One real llama.cpp server for all tests that need it."""
     with llama_cpp() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    """One real sandbox for all tests that run code."""
+    need_bubblewrap()
+    opened = open_sandbox("bubblewrap")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ from bench_loop.registry import names
 if TYPE_CHECKING:
     from bench_loop.contracts.harness import HarnessAdapter
     from bench_loop.contracts.provider import Provider
+    from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
 
+SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
@@ -64,6 +67,16 @@ Examples:
     help="Window in tokens to ask of the server.",
 )
 @click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
+@click.option(
+    "--sandbox",
+    "sandbox_kind",
+    type=click.Choice(SANDBOXES),
+    default="auto",
+    show_default=True,
+    help="Where code that the model wrote is run.",
+)
+@click.option("--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe.")
+@click.option("--sandbox-user", type=int, metavar="UID", help="User to become, when run by root.")
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
 @click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
 @click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
@@ -83,6 +96,9 @@ def command(
     trials: int,
     context_window: int,
     speed_budget: float | None,
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
     label: str | None,
     gpu: str | None,
     gpu_memory_gb: float | None,
@@ -110,12 +126,17 @@ def command(
     )
     folder = output or results_folder()
     make_ready(folder)
-    server = connect(provider, endpoint, model_id, context_window)
-    try:
+    with ExitStack() as stack:
+        sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        server = connect(provider, endpoint, model_id, context_window)
+        stack.callback(server.close)
         setup = prepare(
             server,
             model_id,
             load_harness(harness),
+            sandbox=sandbox,
             label=label,
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
@@ -124,8 +145,6 @@ def command(
             result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
         else:
             result = benchmark(plan, setup, folder, speed_budget)
-    finally:
-        server.close()
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -173,6 +192,31 @@ def connect(
     return connected
 
 
+def sandbox_for(
+    plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
+) -> Sandbox | None:
+    """A sandbox that passed its self-test; None where the plan needs none, or `auto` finds none.
+
+    Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
+    there is nothing to run without.
+    """
+    if not any(suite.pack.needs_sandbox for suite in plan.suites):
+        return None
+    from bench_loop.errors import SandboxError
+    from bench_loop.sandboxes.ladder import AUTO, open_sandbox
+
+    def warn(sentence: str) -> None:
+        click.echo(sentence, err=True)
+
+    try:
+        return open_sandbox(kind, is_unsafe_allowed=is_unsafe_allowed, user=user, warn=warn)
+    except SandboxError as error:
+        if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
+            raise
+        warn(f"{error.message} {error.remedy or ''}".rstrip())
+        return None
+
+
 def load_harness(name: str) -> HarnessAdapter:
     """A fresh adapter of the harness `name`."""
     from bench_loop.registry import load
@@ -186,6 +230,7 @@ def prepare(
     model_id: str,
     harness: HarnessAdapter,
     *,
+    sandbox: Sandbox | None = None,
     label: str | None = None,
     gpu: str | None = None,
     gpu_memory_gb: float | None = None,
@@ -214,7 +259,8 @@ def prepare(
         backend="cpu" if server.offloaded_layers == 0 else None,
     )
     can_think = model.capabilities is not None and "thinking" in model.capabilities
-    return Setup(provider, harness, server, model, machine, False if can_think else None)
+    thinking = False if can_think else None
+    return Setup(provider, harness, server, model, machine, thinking, sandbox)
 
 
 def benchmark(

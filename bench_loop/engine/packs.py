@@ -111,8 +111,8 @@ class Pack:
 
     @property
     def needs_sandbox(self) -> bool:
-        """Whether a verdict on one of its tasks needs code to be run that a model wrote."""
-        return any(map(needs_sandbox, self.tasks))
+        """Whether one of its tasks, or the verdict on it, runs code that a model wrote."""
+        return any(task.tools == "workspace" or needs_sandbox(task) for task in self.tasks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from bench_loop.result.store import new_run_id, save
 from bench_loop.scoring.rates import Shape
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
-SANDBOX_REMEDY = "Install bubblewrap or start Docker; bench-loop run --sandbox says what failed."
+SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
 
 @dataclass(frozen=True, slots=True)

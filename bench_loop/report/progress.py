@@ -21,6 +21,7 @@ from bench_loop.engine.events import (
     RunFinished,
     RunStarted,
     SpeedPlanned,
+    SuitesLeftOut,
     TrialFinished,
     TrialStarted,
 )
@@ -103,6 +104,9 @@ class RunProgress:
             match event:
                 case RunStarted():
                     self._start(event)
+                case SuitesLeftOut():
+                    left_out = ", ".join(event.suites)
+                    self._write(Text(f"Not run: {left_out}. {event.reason} {event.remedy}"))
                 case SpeedPlanned():
                     self._plan_speed(event)
                 case TrialStarted():

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 LONGEST_LABEL = 120
 """Characters of a line that may name a file; a longer one is prose."""
+MOST_BLOCKS = 200
+"""Fenced blocks that are looked at, the last ones of a reply."""
 LONGEST_BARE_CODE = 20_000
 """Characters of a reply that may be code without a fence."""
 
-_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_FENCE = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$", re.MULTILINE
+)
 _PYTHON = frozenset({"python", "py", "python3", "py3", "python2", "pycon"})
 _DIFF_LINE = re.compile(
     r"^(?:@@ |--- (?:a/|\S+\.\w)|\+\+\+ |\*{3} (?:Begin Patch|Update File)|<{7} )", re.MULTILINE
@@ -81,44 +86,40 @@ class FoundFiles:
 
 
 def blocks(text: str) -> list[Block]:
-    """The fenced blocks of `text`; one that is never closed reaches to its end.
+    """The last MOST_BLOCKS fenced blocks of `text`; one that is never closed reaches to its end.
 
     A fence is closed by one of its own kind, at least as long, and indented no more than three
     columns beyond it, so that one inside a docstring closes nothing.
     """
-    found: list[Block] = []
+    text = text.replace("\r\n", "\n")
+    pairs: deque[tuple[re.Match[str], int, int]] = deque(maxlen=MOST_BLOCKS)
     opened: re.Match[str] | None = None
-    body: list[str] = []
-    before = above = ""
-    for line in text.splitlines():
-        fence = _FENCE.match(line)
+    end = 0
+    for fence in _FENCE.finditer(text):
         if opened is None:
-            if fence:
-                opened, body, above, before = fence, [], before, ""
-            elif line.strip():
-                before = line
-        elif fence and _closes(fence, opened):
-            found.append(_block(opened, body, above))
-            opened = None
-        else:
-            body.append(line)
+            opened, begin = fence, end
+        elif _closes(fence, opened):
+            pairs.append((opened, begin, fence.start()))
+            opened, end = None, fence.end()
     if opened is not None:
-        found.append(_block(opened, body, above))
-    return found
+        pairs.append((opened, begin, len(text)))
+    return [_block(text, *pair) for pair in pairs]
 
 
 def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
     return (
-        not fence["info"].strip()
+        not fence["info"]
         and fence["ticks"].startswith(opened["ticks"])
         and len(fence["indent"]) <= len(opened["indent"]) + 3
     )
 
 
-def _block(opened: re.Match[str], body: list[str], above: str) -> Block:
+def _block(text: str, opened: re.Match[str], begin: int, end: int) -> Block:
+    """The block between `opened` and `end`; the text from `begin` on stands before it."""
     indent = opened["indent"]
-    lines = [line.removeprefix(indent) for line in body]
-    return Block(opened["info"].strip(), "".join(f"{line}\n" for line in lines), above)
+    lines = [line.removeprefix(indent) for line in text[opened.end() + 1 : end].splitlines()]
+    before = text[begin : opened.start()].rstrip().rpartition("\n")[2]
+    return Block(opened["info"].strip(), "".join(f"{line}\n" for line in lines), before)
 
 
 def find_code(text: str, name: str) -> FoundCode:
@@ -185,9 +186,10 @@ def find_files(text: str, known: Mapping[str, str], editable: Sequence[str]) -> 
     whose functions and classes it defines. Of several contents the last whole one counts. Reasons:
     `no_file`, `elided`, `diff`.
     """
-    named = [(path, block) for block in blocks(text) if (path := _path_of(block, known))]
+    found = blocks(text)
+    named = [(path, block) for block in found if (path := _path_of(block, known))]
     if not named:
-        named = list(_unnamed(text, known, editable))
+        named = list(_unnamed(found, known, editable))
     allowed = [(path, block) for path, block in named if path in editable]
     put_back = tuple(sorted({path for path, _ in named if path not in editable}))
     whole = {
@@ -203,7 +205,7 @@ def find_files(text: str, known: Mapping[str, str], editable: Sequence[str]) -> 
         return FoundFiles({}, put_back, "elided")
     if put_back:
         return FoundFiles({}, put_back)
-    return FoundFiles({}, (), "diff" if any(map(_is_diff, blocks(text))) else "no_file")
+    return FoundFiles({}, (), "diff" if any(map(_is_diff, found)) else "no_file")
 
 
 def _path_of(block: Block, known: Mapping[str, str]) -> str | None:
@@ -225,9 +227,9 @@ def _names(label: str, path: str) -> bool:
 
 
 def _unnamed(
-    text: str, known: Mapping[str, str], editable: Sequence[str]
+    found: Sequence[Block], known: Mapping[str, str], editable: Sequence[str]
 ) -> Iterator[tuple[str, Block]]:
-    defining = [block for block in blocks(text) if _TOP_LEVEL_NAME.search(block.text)]
+    defining = [block for block in found if _TOP_LEVEL_NAME.search(block.text)]
     if len(defining) != 1:
         return
     defined = set(_TOP_LEVEL_NAME.findall(defining[0].text))

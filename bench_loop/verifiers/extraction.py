@@ -129,8 +129,7 @@ _HAS_TEXT = re.compile(r"\w")
 
 def answer_line(text: str) -> str | None:
     """The answer of a reply without thinking, undressed by `plain`; None where it holds none."""
-    lines = [line for line in text.splitlines() if not line.isspace() and line]
-    named = _named(lines)
+    lines, named = _lines(text)
     return (
         _after(lines, named, _MARKED, looks_on=True)
         or _boxed(text)
@@ -141,13 +140,14 @@ def answer_line(text: str) -> str | None:
 
 def marked_line(text: str) -> str | None:
     """What follows the last `ANSWER:`, undressed by `plain`; nothing else stands in for it."""
+    lines, named = _lines(text)
+    return _after(lines, named, _MARKED, looks_on=True)
+
+
+def _lines(text: str) -> tuple[list[str], list[int]]:
+    """The lines that hold something, and which of them name an answer."""
     lines = [line for line in text.splitlines() if not line.isspace() and line]
-    return _after(lines, _named(lines), _MARKED, looks_on=True)
-
-
-def _named(lines: list[str]) -> list[int]:
-    """Places of the lines that hold the word."""
-    return [index for index, line in enumerate(lines) if "answer" in line.lower()]
+    return lines, [index for index, line in enumerate(lines) if "answer" in line.lower()]
 
 
 def _after(

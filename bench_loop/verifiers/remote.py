@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_loop.contracts.sandbox import Program, Sandbox, Talk
+from bench_loop.errors import SandboxError
 from bench_loop.verifiers.inside.wire import encode
 
 OURS, THEIRS = "harness", "code"
@@ -26,7 +27,7 @@ OURS, THEIRS = "harness", "code"
 LONGEST_ANSWER = 1_000_000
 """Bytes of one answer."""
 START_S = 20.0
-"""Seconds for a sandbox and an interpreter to start, on top of what the calls may take."""
+"""Seconds for a sandbox and an interpreter to start, before any code of the model's is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +45,24 @@ class Answer:
 
 
 class Peer:
-    """A worker in a sandbox that answers one request after another, until it is gone."""
+    """A worker in a sandbox that answers one request after another, until it is gone.
+
+    Raises SandboxError when it does not even start: that says nothing of the code.
+    """
 
     def __init__(self, talk: Talk, wall_s: float) -> None:
         self._talk = talk
-        self._wall_s = wall_s
-        self._is_first = True
+        self._wall_s = START_S
         self.gone: str | None = None
+        if self.ask({"do": "ready"}) != {"ready": True}:
+            raise SandboxError("An interpreter in the sandbox did not start.")
+        self._wall_s = wall_s
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any] | None:
         """The JSON object that answers `request`; None, and `gone` says why, from then on."""
         if self.gone is not None:
             return None
-        limit = self._wall_s + (START_S if self._is_first else 0.0)
-        self._is_first = False
+        limit = self._wall_s
         asked = time.monotonic()
         line = self._talk.ask(json.dumps(request).encode(), limit)
         if line is None:
@@ -191,7 +196,7 @@ def run_outside(
 
 def _relayed(answer: Answer) -> dict[str, Any]:
     if answer.gone is not None:
-        return {"raised": ["ConnectionError", "OSError", "Exception"], "text": answer.gone}
+        return {"gone": answer.gone}
     if answer.raised is not None:
         return {"raised": list(answer.raised), "text": answer.text}
     return {"value": answer.value}

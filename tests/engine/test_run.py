@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import AbstractContextManager as Context
 from pathlib import Path
 
 import pytest
 
 from bench_loop.commands.run import load_harness, prepare
-from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.chat import ChatReply, ChatRequest, TokenCounts, ToolCall
 from bench_loop.contracts.provider import Watch
-from bench_loop.engine.events import Event, RunFinished, RunStarted, SpeedPlanned, TrialFinished
+from bench_loop.contracts.sandbox import Program, Sandbox, SandboxRecord, SandboxRun, Talk
+from bench_loop.contracts.task import Say, Turn
+from bench_loop.engine.events import (
+    Event,
+    RunFinished,
+    RunStarted,
+    SpeedPlanned,
+    SuitesLeftOut,
+    TrialFinished,
+)
 from bench_loop.engine.plan import RunPlan, make_plan
 from bench_loop.engine.run import Run
-from bench_loop.errors import ProviderError
+from bench_loop.errors import ProviderError, SandboxError
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import load
@@ -150,3 +161,101 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert (kept.status, kept.status_reason) == ("aborted", "Stopped by the user.")
     # One request loads the model, one calibrates; the others are trials.
     assert len(kept.trials) == 6
+
+
+def code_answer(plan: RunPlan, request: ChatRequest) -> ChatReply:
+    """What a model would say that writes right code, and uses tools as the reference does."""
+    for _, task, _ in plan.quality_trials:
+        if task.messages == request.messages[: len(task.messages)]:
+            if isinstance(task.reference, str):
+                return reply(task.reference)
+            turn = sum(message.role == "assistant" for message in request.messages)
+            return reply_of(task.reference.trajectory[turn])
+    return reply("Prose.", finish_reason="length")
+
+
+FEW = TokenCounts(prompt=120, completion=20, basis="usage")
+
+
+def reply_of(turn: Turn) -> ChatReply:
+    """One turn of a trajectory as a server's reply."""
+    if isinstance(turn, Say):
+        return reply(turn.say, tokens=FEW)
+    calls = [
+        ToolCall(id=f"c{number}", name=name, arguments=json.dumps(args))
+        for number, named in enumerate(turn)
+        for name, args in named.items()
+    ]
+    return reply("", tool_calls=tuple(calls), finish_reason="tool_calls", tokens=FEW)
+
+
+CODE_SUITES = ["agent", "coding", "loop_code_fix", "toolcall"]
+
+
+def test_code_and_tools_are_run_in_the_sandbox_and_scored(tmp_path: Path, sandbox: Sandbox) -> None:
+    plan = make_plan(suites=CODE_SUITES)
+    provider = ScriptedProvider(default=lambda request: code_answer(plan, request))
+    setup = prepare(provider, "tiny", load_harness("raw"), sandbox=sandbox)
+    result = Run(plan, setup, tmp_path, lambda event: None).go()
+    assert (result.status, {suite.score for suite in result.suites}) == ("complete", {100.0})
+    assert result.sandbox is not None
+    assert result.sandbox.kind == "bubblewrap"
+    kinds = {
+        trial.suite: trial.verifier.kind if trial.verifier else None for trial in result.trials
+    }
+    assert kinds == {
+        "agent": None,
+        "coding": "values_out",
+        "loop_code_fix": "values_out",
+        "toolcall": None,
+    }
+    assert load(tmp_path / "latest.json") == result
+
+
+def test_without_a_sandbox_code_suites_are_left_out_and_the_remedy_is_told(tmp_path: Path) -> None:
+    plan = make_plan(suites=[*CODE_SUITES, "reasonmath"])
+    provider = ScriptedProvider(default=lambda request: code_answer(plan, request))
+    events: list[Event] = []
+    result = run(provider, tmp_path, plan, events)
+    told = [event for event in events if isinstance(event, SuitesLeftOut)]
+    assert [event.suites for event in told] == [("agent", "coding", "loop_code_fix")]
+    assert "bubblewrap" in told[0].remedy
+    assert {trial.suite for trial in result.trials} == {"reasonmath", "toolcall"}
+    assert result.status == "incomplete"
+    assert result.status_reason == (
+        "There is no sandbox for code that a model wrote. Not run: agent, coding, loop_code_fix."
+    )
+    assert result.sandbox is None
+
+
+def test_a_run_of_code_suites_alone_stops_without_a_sandbox(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="Not run: coding"):
+        run(ScriptedProvider(), tmp_path / "results", make_plan(suites=["coding"]))
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_sandbox_that_fails_is_no_fault_of_the_model(tmp_path: Path, sandbox: Sandbox) -> None:
+    class Broken:
+        kind = sandbox.kind
+        limits = sandbox.limits
+
+        def run(self, program: Program, *, wall_s: float | None = None) -> SandboxRun:
+            raise SandboxError("The engine is gone.")
+
+        def talk(self, program: Program, *, wall_s: float | None = None) -> Context[Talk]:
+            raise SandboxError("The engine is gone.")
+
+        def record(self) -> SandboxRecord:
+            return sandbox.record()
+
+        def close(self) -> None:
+            pass
+
+    plan = make_plan(suites=["coding"])
+    provider = ScriptedProvider(default=lambda request: code_answer(plan, request))
+    setup = prepare(provider, "tiny", load_harness("raw"), sandbox=Broken())
+    result = Run(plan, setup, tmp_path, lambda event: None).go()
+    assert {(trial.outcome, trial.reason) for trial in result.trials} == {
+        ("infrastructure_error", "sandbox_failed")
+    }
+    assert result.status == "incomplete"

@@ -75,12 +75,17 @@ def _builtin_names(error: Exception) -> list[str]:
 
 
 def take_channel() -> tuple[BinaryIO, int]:
-    """Standard input and output for ourselves; what was there before is /dev/null from now on."""
+    """Standard input and output for ourselves; /dev/null stands in their place from now on.
+
+    The first request only asks whether we are there.
+    """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
+    requests.readline()
+    send(answers, {"ready": True})
     return requests, answers
 
 
