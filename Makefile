@@ -1,7 +1,7 @@
 # make run     benchmark a small model on this machine and open the local site
 # make test    run the tests (ARGS="-k name" is passed on to pytest)
 # make lint    check style, types and imports
-# make bench   time what must stay quick
+# make bench   time what must stay quick, and the clocks (ARGS=--quick: without slow servers)
 # make hostile show what each kind of sandbox contains, measured here
 # make docs    write the generated parts of the documentation again
 # make lock    write requirements/ci.txt again
@@ -35,6 +35,7 @@ lint: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
 	@$(BIN)/python scripts/bench_sandbox.py
+	@$(BIN)/python scripts/bench_speed.py $(ARGS)
 
 hostile: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.hostile.table

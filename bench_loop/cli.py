@@ -25,6 +25,7 @@ COMMANDS = {
     "dashboard": "Write one HTML file from a folder of results.",
     "submit": "Send a result to a BenchLoop site.",
     "serve": "Open the local site.",
+    "selftest": "Measure servers of known speed: how far to believe the clocks.",
     "schema": "Print the JSON Schema of the result file.",
 }
 

@@ -36,6 +36,8 @@ class Streams(click.ParamType[tuple[int, ...]]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
+        if not value:
+            return ()
         words = [word.strip() for word in str(value).split(",")]
         if not all(re.fullmatch(r"[1-9]\d?", word, re.ASCII) for word in words):
             self.fail(f"{value!r} is no list of numbers from 1 to 99, like 1,2,4,8.", param, ctx)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands.parameters import Duration, SamplingValues, Streams
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
 if TYPE_CHECKING:
+    from bench_loop.contracts.chat import Sampling
     from bench_loop.contracts.harness import HarnessAdapter
     from bench_loop.contracts.provider import Provider
     from bench_loop.contracts.sandbox import Sandbox
-    from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
 
@@ -24,6 +26,7 @@ SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
+DEFAULT_WINDOW = 8192
 
 EXAMPLES = """
 \b
@@ -62,11 +65,42 @@ Examples:
 @click.option(
     "--context-window",
     type=click.IntRange(512, 1_048_576),
-    default=8192,
+    default=DEFAULT_WINDOW,
     show_default=True,
     help="Window in tokens to ask of the server.",
 )
 @click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
+@click.option(
+    "--budget",
+    type=Duration(),
+    metavar="TIME",
+    help="Time for the whole run, like 15m; what does not fit is refused, never cut.",
+)
+@click.option("--context-curve", is_flag=True, help="Measure speed with 8K, 16K and 32K filled.")
+@click.option(
+    "--concurrency",
+    type=Streams(),
+    metavar="N,N",
+    default="",
+    help="Measure so many streams at once, like 1,2,4,8.",
+)
+@click.option(
+    "--sustained",
+    type=click.FloatRange(0, 120, min_open=True),
+    is_flag=False,
+    flag_value=10.0,
+    metavar="[MINUTES]",
+    help="Measure speed under a load of 10 (or so many) minutes, at the end.",
+)
+@click.option("--probe-context", is_flag=True, help="Find how much of the window is usable.")
+@click.option("--determinism", is_flag=True, help="Ask the same twice; ranked profiles always do.")
+@click.option("--thinking", type=click.Choice(["on", "off"]), help="Have the model think or not.")
+@click.option(
+    "--sampling",
+    type=SamplingValues(),
+    metavar="NAME=N,..",
+    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95.",
+)
 @click.option(
     "--sandbox",
     "sandbox_kind",
@@ -96,6 +130,14 @@ def command(
     trials: int,
     context_window: int,
     speed_budget: float | None,
+    budget: float | None,
+    context_curve: bool,
+    concurrency: tuple[int, ...],
+    sustained: float | None,
+    probe_context: bool,
+    determinism: bool,
+    thinking: str | None,
+    sampling: Sampling | None,
     sandbox_kind: str,
     allow_unsafe: bool,
     sandbox_user: int | None,
@@ -110,19 +152,35 @@ def command(
     Speed and quality are measured on your own server; nothing leaves this machine.
     """
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.plan import RunOptions, make_plan
     from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
     from bench_loop.result.store import make_ready
 
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
+    if sampling is not None and thinking != "on":
+        raise UsageError(
+            "Without thinking the sampling is fixed: greedy, everything else off.",
+            remedy="Use --sampling with --thinking on.",
+        )
     picked = [name.strip() for name in suites.split(",")] if suites is not None else None
     plan = make_plan(
         profile=None if picked is not None else profile or DEFAULT_PROFILE,
         suites=picked,
         trials=trials,
         context_window=context_window,
+        is_thinking=thinking == "on",
+        sampling=sampling,
+    )
+    options = RunOptions(
+        speed_budget_s=speed_budget,
+        budget_s=budget,
+        has_context_curve=context_curve,
+        concurrency=concurrency,
+        sustained_s=None if sustained is None else 60 * sustained,
+        probes_context=probe_context,
+        probes_determinism=determinism,
     )
     folder = output or results_folder()
     make_ready(folder)
@@ -137,14 +195,16 @@ def command(
             model_id,
             load_harness(harness),
             sandbox=sandbox,
+            thinking=None if thinking is None else thinking == "on",
+            context_window=context_window,
             label=label,
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
         )
         if as_json:
-            result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
+            result = Run(plan, setup, folder, lambda event: None, options).go()
         else:
-            result = benchmark(plan, setup, folder, speed_budget)
+            result = benchmark(plan, setup, folder, options)
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -231,15 +291,19 @@ def prepare(
     harness: HarnessAdapter,
     *,
     sandbox: Sandbox | None = None,
+    thinking: bool | None = None,
+    context_window: int = DEFAULT_WINDOW,
     label: str | None = None,
     gpu: str | None = None,
     gpu_memory_gb: float | None = None,
 ) -> Setup:
     """Look at server, model and machine before any time is spent.
 
-    Raises ProviderError when the server or the model cannot be benchmarked.
+    `thinking` None leaves it off where there is a switch. Raises ProviderError when the server or
+    the model cannot be benchmarked, UsageError when the model cannot be switched so.
     """
     from bench_loop.engine.run import Setup
+    from bench_loop.engine.thinking import thinking_mode
     from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
@@ -258,13 +322,12 @@ def prepare(
         declared_gpu_memory_gb=gpu_memory_gb,
         backend="cpu" if server.offloaded_layers == 0 else None,
     )
-    can_think = model.capabilities is not None and "thinking" in model.capabilities
-    thinking = False if can_think else None
-    return Setup(provider, harness, server, model, machine, thinking, sandbox)
+    mode = thinking_mode(provider, model, thinking, context_window)
+    return Setup(provider, harness, server, model, machine, mode, sandbox)
 
 
 def benchmark(
-    plan: RunPlan, setup: Setup, output: Path, speed_budget_s: float | None = None
+    plan: RunPlan, setup: Setup, output: Path, options: RunOptions | None = None
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -281,6 +344,6 @@ def benchmark(
         "verifier",
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
-        result = Run(plan, setup, output, progress, speed_budget_s).go()
+        result = Run(plan, setup, output, progress, options).go()
     print_run(result, screen, progress.file)
     return result

@@ -197,9 +197,12 @@ class Bench:
         """One trial of `case`: its figures, and the delay of every event with text."""
         reply = self.ask(model, _words(case.shape.prompt_tokens), case.shape)
         sent = self._server.sent(self._asked - 1)
-        moments = [moment for moment, _, _ in sent.events]
-        delays = [seen - was for seen, was in zip(self._arrivals, moments, strict=False)]
-        return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), delays
+        return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), self.delays()
+
+    def delays(self) -> list[float]:
+        """Of the last chat: from the sending of each event with text to its being handed on."""
+        moments = [moment for moment, _, _ in self._server.sent(self._asked - 1).events]
+        return [seen - was for seen, was in zip(self._arrivals, moments, strict=False)]
 
 
 def tps(rate: Rate | None) -> float | None:

@@ -80,11 +80,16 @@ class Simulated:
     def sent(self, number: int) -> Sent:
         """The answer to chat request `number`, from 0; it is written just after its last byte."""
         give_up = time.monotonic() + LOG_LIMIT_S
-        while True:
-            lines = self._log.read_text(encoding="utf-8").split("\n")[:-1]
-            if len(lines) > number or time.monotonic() > give_up:
-                return _sent(lines[number])
+        while len(self._lines()) <= number and time.monotonic() < give_up:
             time.sleep(0.005)
+        return _sent(self._lines()[number])
+
+    def all_sent(self) -> list[Sent]:
+        """Every answer whose log is written, in the order in which they ended."""
+        return [_sent(line) for line in self._lines()]
+
+    def _lines(self) -> list[str]:
+        return self._log.read_text(encoding="utf-8").split("\n")[:-1]
 
 
 @contextmanager

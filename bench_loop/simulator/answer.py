@@ -31,6 +31,7 @@ class Asked:
     window: int | None = None
     has_tools: bool = False
     is_cacheable: bool = True
+    is_streamed: bool = True
     has_usage: bool = True
     wants_all_timings: bool = False
 

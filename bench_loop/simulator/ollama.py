@@ -50,6 +50,7 @@ def asked(body: dict[str, Any]) -> Asked:
         max_tokens=int(options.get("num_predict") or 128),
         window=int(options.get("num_ctx") or 4096),
         has_tools=bool(body.get("tools")),
+        is_streamed=body.get("stream") is not False,
     )
 
 
@@ -72,11 +73,17 @@ class _Writer:
         error = {"error": "an error was encountered while running the model: simulated"}
         return f"{json.dumps(error)}{self._end}".encode()
 
+    def whole(self) -> bytes:
+        return self._last("".join(self._exchange.text))
+
     def end(self) -> bytes:
+        return self._last("")
+
+    def _last(self, text: str) -> bytes:
         exchange = self._exchange
         reason = "stop" if stops(self._program, exchange.asked) else "length"
         last: dict[str, Any] = {
-            "message": {"role": "assistant", "content": ""},
+            "message": {"role": "assistant", "content": text},
             "done": True,
             "done_reason": reason,
         }

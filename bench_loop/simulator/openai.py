@@ -55,6 +55,7 @@ def asked(body: dict[str, Any]) -> Asked:
         max_tokens=int(body.get("max_tokens") or 128),
         has_tools=bool(body.get("tools")),
         is_cacheable=body.get("cache_prompt", True),
+        is_streamed=body.get("stream") is True,
         has_usage=bool(body.get("stream_options", {}).get("include_usage")),
         wants_all_timings=body.get("timings_per_token") is True,
     )
@@ -85,12 +86,16 @@ class _Writer:
         error = {"message": "the simulated runner was killed", "type": "server_error", "code": 500}
         return self._data({"error": error}).encode()
 
+    def whole(self) -> bytes:
+        text = "".join(self._exchange.text)
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": self._finish()}
+        value = self._event({}) | {"object": "chat.completion", "choices": [choice]}
+        return json.dumps(value | {"usage": self._usage()}, ensure_ascii=False).encode()
+
     def end(self) -> bytes:
         exchange = self._exchange
-        finish = "length"
-        if stops(self._program, exchange.asked):
-            finish = "tool_calls" if exchange.has_calls else "stop"
-        last = self._event({}, finish)
+        last = self._event({}, self._finish())
         out = ""
         if self._program.reports_usage and exchange.asked.has_usage:
             out = self._data(last)
@@ -99,6 +104,11 @@ class _Writer:
             last["timings"] = self._timings(exchange.completion_tokens, exchange.decode_s)
         out += self._data(last)
         return (out + f"data: [DONE]{self._end}" if self._program.has_done else out).encode()
+
+    def _finish(self) -> str:
+        if not stops(self._program, self._exchange.asked):
+            return "length"
+        return "tool_calls" if self._exchange.has_calls else "stop"
 
     def _data(self, event: dict[str, Any]) -> str:
         return f"data: {json.dumps(event, ensure_ascii=False)}{self._end}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ class Writer(Protocol):
     def step(self, step: Step) -> bytes: ...
     def error(self) -> bytes: ...
     def end(self) -> bytes: ...
+    def whole(self) -> bytes: ...
 
 
 class Dialect(Protocol):
@@ -128,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._piece_bytes = program.piece_bytes
         exchange = server.begin(program, asked, received_s)
         try:
-            exchange.ended = self._stream(exchange)
+            exchange.ended = (self._stream if asked.is_streamed else self._whole)(exchange)
         except OSError:
             pass  # the client went away: the log says so
         finally:
@@ -138,12 +140,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Send the answer; how it ended."""
         program, server = exchange.program, self.server
         writer = server.dialect.writer(server.settings, exchange)
-        began_s = exchange.received_s + program.queue_s + exchange.load_s
-        wait_until(began_s + _seconds(exchange.prompt.new, program.prefill_tps))
-        exchange.prompt_done(began_s, now())
+        self._read_prompt(exchange)
         self._head(200, server.dialect.CONTENT_TYPE, ("Transfer-Encoding", "chunked"))
-        age_s = exchange.done_s - (server.began_s or exchange.done_s)
-        for step in steps(program, exchange.asked, age_s):
+        for step in self._steps(exchange):
             if program.break_after is not None and exchange.generated >= program.break_after:
                 return "broken"
             if program.error_after is not None and exchange.generated >= program.error_after:
@@ -156,6 +155,27 @@ class _Handler(BaseHTTPRequestHandler):
             exchange.add(moment_s, step)
         self._send(writer.end(), is_last=True)
         return "done"
+
+    def _whole(self, exchange: Exchange) -> str:
+        """Send the answer in one piece, once all of it is there."""
+        self._read_prompt(exchange)
+        for step in self._steps(exchange):
+            wait_until(exchange.done_s + step.due_s)
+            exchange.add(now(), step)
+        data = self.server.dialect.writer(self.server.settings, exchange).whole()
+        self._head(200, "application/json", ("Content-Length", str(len(data))))
+        self.wfile.write(data)
+        return "done"
+
+    def _read_prompt(self, exchange: Exchange) -> None:
+        program = exchange.program
+        began_s = exchange.received_s + program.queue_s + exchange.load_s
+        wait_until(began_s + _seconds(exchange.prompt.new, program.prefill_tps))
+        exchange.prompt_done(began_s, now())
+
+    def _steps(self, exchange: Exchange) -> Iterator[Step]:
+        age_s = exchange.done_s - (self.server.began_s or exchange.done_s)
+        return steps(exchange.program, exchange.asked, age_s)
 
     def _send(self, data: bytes, *, is_last: bool = False) -> None:
         size = self._piece_bytes or len(data)

@@ -1,0 +1,42 @@
+"""`bench-loop selftest`: how far BenchLoop's own clocks can be believed on this machine."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+EPILOG = """
+\b
+Examples:
+  bench-loop selftest --quick
+  bench-loop selftest
+  bench-loop selftest --json > selftest.json
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option("--quick", "is_quick", is_flag=True, help="Leave out slow servers and llama.cpp.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
+def command(is_quick: bool, as_json: bool) -> int:
+    """Measure simulated servers of known speed and show how far the figures are off.
+
+    The simulator is a process of its own that logs when it really sent each token. Without
+    --quick the embedded llama.cpp engine is measured too, beside its own timings, where it is
+    installed. Exits 1 when a bar is not met. Takes about 5 minutes (--quick: 1 minute), in which
+    nothing else should run.
+    """
+    from rich.status import Status
+
+    from bench_loop.console import console
+    from bench_loop.report.selftest import print_selftest, selftest_json
+    from bench_loop.selftest.run import self_test
+
+    progress = console(stderr=True)
+    with Status("Starting", console=progress, spinner="line") as status:
+        result = self_test(is_quick=is_quick, say=lambda what: status.update(f"Measuring {what}"))
+    if as_json:
+        click.echo(json.dumps(selftest_json(result), indent=1))
+    else:
+        print_selftest(result, console())
+    return 0 if result.passes else 1
