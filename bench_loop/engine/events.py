@@ -34,8 +34,8 @@ class SpeedPlanned:
     plan: str
     expected_s: float
     total: int
-    quality_s: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Expected seconds of each quality trial to come, by suite; empty: nothing is known."""
+    seconds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Expected seconds of each trial to come, by suite; empty: nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

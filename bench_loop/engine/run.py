@@ -38,7 +38,6 @@ from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
-from bench_loop.scoring.rates import Shape
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
@@ -192,26 +191,19 @@ class Run:
         expected = forecast(self._plan, self._options, rates, self._window, spent_s)
         self._speed_plan = expected.speed_plan
         curve = wanted_curve(self._plan, self._options, rates, self._window)
-        self._listen(self._speed_planned(timer, expected, curve))
+        suite = SpeedSuite(
+            timer, self._ledger, expected.speed_plan, rates, curve, self._options.concurrency
+        )
+        self._listen(self._speed_planned(suite, expected))
         if self._options.probes_context:
             self._probe_context(timer.prompts, rates, PROBE_SHARE * expected.total_s)
-        suite = SpeedSuite(timer, self._ledger, expected.speed_plan, rates)
-        suite.measure_plan(self._speed_budget_s)
-        suite.measure_curve(curve)
-        suite.measure_concurrency(self._options.concurrency)
+        suite.measure(self._speed_budget_s)
         return suite
 
-    def _speed_planned(
-        self, timer: SpeedRun, expected: Forecast, curve: tuple[Shape, ...]
-    ) -> SpeedPlanned:
-        timings = len(timer.schedule(expected.speed_plan)) + len(curve)
-        timings += sum(self._options.concurrency)
-        return SpeedPlanned(
-            expected.speed_plan,
-            expected.speed_s,
-            timings + len(self._plan.quality_trials),
-            expected.quality_s,
-        )
+    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
+        seconds = {"speed": tuple(suite.expected_seconds()), **expected.quality_s}
+        total = sum(map(len, seconds.values()))
+        return SpeedPlanned(expected.speed_plan, expected.speed_s, total, seconds)
 
     @property
     def _window(self) -> int:
