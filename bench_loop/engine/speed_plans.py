@@ -22,6 +22,9 @@ from bench_loop.scoring.rates import Shape
 CORE_CURVE_LIMIT_S = 120.0
 """Expected seconds up to which the first point of the context curve belongs to a long profile."""
 
+SUSTAINED_REQUEST_SHARE = 0.025
+"""Share of a sustained load that one request may take, where the machine allows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -95,17 +98,13 @@ def curve_shapes(window: int, rates: Rates, *, is_asked: bool) -> tuple[Shape, .
     return tuple(s for s in fitting[:1] if expected_s(rates, (s,)) < CORE_CURVE_LIMIT_S)
 
 
-def sustained_shape(rates: Rates) -> Shape:
-    """The request that a sustained load repeats: long, but several in its shortest minute."""
+def sustained_shape(rates: Rates, seconds: float) -> Shape:
+    """The request that a load of so many seconds repeats: long, but many in that time."""
     for output in (768, 256):
         shape = Shape(128, output)
-        if expected_s(rates, (shape,)) <= SUSTAINED_REQUEST_S:
+        if expected_s(rates, (shape,)) <= SUSTAINED_REQUEST_SHARE * seconds:
             return shape
     return Shape(128, 64)
-
-
-SUSTAINED_REQUEST_S = 15.0
-"""Expected seconds of a request under sustained load at most, where the machine allows."""
 
 
 def wall_limit_s(rates: Rates | None, prompt_tokens: int, budget: int) -> float:

@@ -59,7 +59,7 @@ class SpeedSuite:
 
     def sustain(self, seconds: float) -> None:
         """One request after another without a pause, until `seconds` have passed."""
-        shape = sustained_shape(self._rates)
+        shape = sustained_shape(self._rates, seconds)
         began, number = time.monotonic(), 0
         while time.monotonic() - began < seconds and not self._ledger.is_server_gone:
             number += 1
