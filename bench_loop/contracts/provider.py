@@ -49,6 +49,9 @@ class ModelFacts(Record):
     chat_template_hash: str | None = Field(None, description="sha256:... of the chat template.")
     context_declared: Count | None = Field(None, description="Window the model was trained for.")
     context_loaded: Count | None = Field(None, description="Window now loaded, read back.")
+    offloaded_share: float | None = Field(
+        None, ge=0, le=1, description="Part of its memory that lies on the GPU, read back."
+    )
     capabilities: tuple[str, ...] | None = Field(
         None, description="completion, tools, thinking, ..."
     )

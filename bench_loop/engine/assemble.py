@@ -148,6 +148,7 @@ def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
         kv_cache_type=server.kv_cache_type,
         speculative=server.speculative,
         offloaded_layers=server.offloaded_layers,
+        offloaded_share=model.offloaded_share,
         launch_args=server.launch_args,
         provider=server.provider,
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,

@@ -92,6 +92,7 @@ class Embedded:
             update={
                 "provider": self.name,
                 "version": f"xllamacpp {self._child.version}",
+                "flash_attention": True,
                 "kv_cache_type": "f16",
                 "offloaded_layers": None if self._child.has_gpu else 0,
                 "launch_args": self._child.launch_args,

@@ -71,7 +71,7 @@ class OpenAICompat:
             endpoint=self._http.endpoint.url,
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
-            speculative=speculative_method(slots),
+            speculative=speculative_method(props, slots),
         )
 
     def models(self) -> tuple[ModelFacts, ...]:

@@ -65,6 +65,9 @@ class Subject(Record):
     kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
     speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
     offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    offloaded_share: float | None = Field(
+        None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
+    )
     launch_args: tuple[Text, ...] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
     )
