@@ -22,6 +22,7 @@ COMMANDS = {
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
+    "quantdiff": "Compare what two quantizations of one model expect next.",
     "dashboard": "Write one HTML file from a folder of results.",
     "submit": "Send a result to a BenchLoop site.",
     "serve": "Open the local site.",

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -113,6 +113,12 @@ class Embedded:
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
         return self._server.count_tokens(model_id, text)
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        return self._server.tokens(text)
+
+    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
+        return self._server.next_tokens(tokens, most_likely)
 
     def unload(self, model_id: str) -> bool:
         return False
