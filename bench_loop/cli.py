@@ -23,11 +23,14 @@ COMMANDS = {
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
+    "score": "Judge one output by a task file.",
+    "rescore": "Judge a stored run again and show what changed.",
+    "validate": "Check packs: schema, keys, answers that must pass or fail.",
     "dashboard": "Write one HTML file from a folder of results.",
     "submit": "Send a result to a BenchLoop site.",
     "serve": "Open the local site.",
     "selftest": "Measure servers of known speed: how far to believe the clocks.",
-    "schema": "Print the JSON Schema of the result file.",
+    "schema": "Print the JSON Schema of the result file or of task files.",
 }
 
 INTERRUPTED = 130

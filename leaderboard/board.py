@@ -151,13 +151,14 @@ def _facet(parameters: QueryDict, name: str, title: str, column: str) -> Facet:
 
 def standing(entry: Entry) -> Standing:
     """An entry as a row's numbers."""
-    generation = _rate(entry.generation_tps, entry.generation_tps_stdev)
-    ttft = _rate(entry.ttft_s, None)
+    generation = _rate(entry.generation_tps, entry.generation_tps_reach, entry.generation_tps_stdev)
+    ttft = _rate(entry.ttft_s, entry.ttft_s_reach)
     has_band = entry.band_low is not None and entry.band_high is not None
     return Standing(
         href=entry.get_absolute_url(),
         stack=stack_name(entry),
         profile=entry.profile,
+        league=entry.league,
         finished_at=entry.finished_at,
         scores=_scores(entry),
         generation=generation,
@@ -238,11 +239,13 @@ def _scores(entry: Entry) -> Mapping[str, tuple[float, Bounds]]:
     return found
 
 
-def _rate(value: float | None, stdev: float | None) -> tuple[float, figures.Figure] | None:
-    """The column keeps no number of trials, so the spread cannot become an interval here."""
+def _rate(
+    value: float | None, reach: float | None, stdev: float | None = None
+) -> tuple[float, figures.Figure] | None:
+    """A rate or time, with digits and interval as everywhere else a run is shown."""
     if value is None:
         return None
-    figure = figures.rate(value, None)
+    figure = figures.rate(value, reach)
     if stdev is None:
         return value, figure
     return value, replace(figure, exact=f"{figure.exact}, s = {figures.deviation(stdev, value)}")

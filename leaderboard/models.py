@@ -84,8 +84,10 @@ class Entry(models.Model):
     generation_tps_peak = models.FloatField(null=True)
     generation_tps_mean = models.FloatField(null=True)
     generation_tps_stdev = models.FloatField(null=True)
+    generation_tps_reach = models.FloatField(null=True, help_text="Half of its 95 % interval.")
     prompt_tps = models.FloatField(null=True, help_text="Median prompt tokens a second.")
     ttft_s = models.FloatField(null=True, help_text="Median seconds to the first token.")
+    ttft_s_reach = models.FloatField(null=True, help_text="Half of its 95 % interval.")
     load_s = models.FloatField(null=True, help_text="Seconds to load the model.")
 
     band_low = models.PositiveIntegerField(null=True, help_text="Best rank it may have.")

@@ -8,9 +8,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
-from leaderboard.bands import league_of, update_bands
+from bench_loop.scoring.speed import reach
+from leaderboard.bands import update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
 
@@ -100,8 +101,10 @@ def _speed_columns(speed: Speed | None) -> dict[str, float | None]:
         "generation_tps_peak": generation.peak if generation else None,
         "generation_tps_mean": generation.mean if generation else None,
         "generation_tps_stdev": generation.stdev if generation else None,
+        "generation_tps_reach": reach(generation),
         "prompt_tps": _median(speed.prompt_tps if speed else None),
         "ttft_s": _median(speed.ttft_s if speed else None),
+        "ttft_s_reach": reach(speed.ttft_s if speed else None),
         "load_s": _median(speed.load_s if speed else None),
     }
 

@@ -7,8 +7,10 @@ The pages in docs/ that are generated as a whole are named in `documents`.
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,11 @@ from typing import Any
 import click
 
 from bench_loop import cli, errors
+from bench_loop.engine.capabilities import CAPABILITIES
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.task_schema import task_schema
+from bench_loop.engine.validate import DEGENERATE
 from bench_loop.result.schema import result_schema
 from bench_loop.scoring.methodology import methodology_markdown
 
@@ -29,12 +34,18 @@ Schema = Mapping[str, Any]
 
 def documents() -> dict[Path, str]:
     """Every file with generated parts, with the text that it should have."""
-    readme = ROOT / "README.md"
+    pages = (ROOT / "README.md", ROOT / "docs" / "packs.md")
     return {
-        readme: fill(readme.read_text(encoding="utf-8"), PARTS),
+        **{page: fill(page.read_text(encoding="utf-8"), PARTS) for page in pages},
         ROOT / "docs" / "methodology.md": methodology_markdown(),
         ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
+        ROOT / "docs" / "result-v1.schema.json": json_text(result_schema()),
+        ROOT / "packs" / "task.schema.json": json_text(task_schema()),
     }
+
+
+def json_text(schema: Schema) -> str:
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def fill(document: str, parts: Mapping[str, Callable[[], str]]) -> str:
@@ -126,11 +137,87 @@ def _tree(kind: type[errors.BenchLoopError]) -> Iterator[type[errors.BenchLoopEr
         yield from _tree(below)
 
 
+# --- docs/packs.md --------------------------------------------------------------------------------
+
+
+def task_tables() -> str:
+    """One table for each suite that has tasks."""
+    packs = [pack for pack in map(load_pack, pack_names()) if pack.tasks]
+    return "\n\n".join(
+        f"### {pack.name} {pack.version}\n\n{_cell(pack.description)}"
+        f" Answers are read as `{pack.convention}`.\n\n"
+        + table(
+            ("task", "difficulty", "verifier", "capabilities", "title"),
+            (
+                (
+                    f"`{task.id.removeprefix(f'{pack.name}.')}`",
+                    task.difficulty,
+                    f"`{task.verifier_type}`",
+                    ", ".join(task.capability_tags),
+                    task.title,
+                )
+                for task in pack.tasks
+            ),
+        )
+        for pack in packs
+    )
+
+
+def capability_table() -> str:
+    """One line for each capability tag, with the number of tasks that have it."""
+    counts = Counter(
+        tag
+        for name in pack_names()
+        for task in load_pack(name).tasks
+        for tag in task.capability_tags
+    )
+    return table(
+        ("capability", "tasks", "what a task asks"),
+        ((f"`{tag}`", counts[tag], sentence) for tag, sentence in CAPABILITIES.items()),
+    )
+
+
+def task_fields() -> str:
+    """The fields of a task file."""
+    return _field_table(task_schema())
+
+
+def expected_fields() -> str:
+    """The fields of `expected`, for each verifier."""
+    definitions = task_schema()["$defs"]
+    return "\n\n".join(
+        f"#### `{name.removeprefix('Expected_')}`\n\n{_field_table(definition)}"
+        for name, definition in definitions.items()
+        if name.startswith("Expected_")
+    )
+
+
+def task_records() -> str:
+    """The fields of the records that the two above name."""
+    definitions = task_schema()["$defs"]
+    return "\n\n".join(
+        f"#### {name}\n\n{definition.get('description', '')}\n\n{_field_table(definition)}"
+        for name, definition in definitions.items()
+        if not name.startswith("Expected_") and "properties" in definition
+    )
+
+
+def degenerate_answers() -> str:
+    """The answers that no task may accept."""
+    return ", ".join(DEGENERATE)
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": command_help,
     "suites": suite_table,
     "profiles": profile_table,
     "exit-codes": exit_codes,
+    "tasks": task_tables,
+    "capabilities": capability_table,
+    "task-fields": task_fields,
+    "expected-fields": expected_fields,
+    "task-records": task_records,
+    "degenerate": degenerate_answers,
 }
 
 

@@ -22,6 +22,7 @@ import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
+from bench_loop.engine.rescore import has_no_output, scored_task_ids
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
@@ -47,7 +48,6 @@ IMPOSSIBLE_TPS = 100_000.0
 LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
 
-ENGINE_FAULTS = frozenset({"engine_rejected_output", "context_overflow", "engine_crashed"})
 PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 """Fields of a suite's result that `check_packs` is for."""
 
@@ -355,17 +355,9 @@ def _expected(upload: Upload) -> set[tuple[str, str, int]]:
         (name, task_id, number)
         for name, pack in upload.packs.items()
         if pack.dimension == "quality"
-        for task_id in scored_task_ids(upload, pack)
+        for task_id in scored_task_ids(upload.result, pack)
         for number in numbers
     }
-
-
-def scored_task_ids(upload: Upload, pack: Pack) -> tuple[str, ...]:
-    """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
-    if upload.result.profile in pack.profiles:
-        return tuple(pack.profiles[upload.result.profile])
-    ran = {trial.task_id for trial in upload.result.trials if trial.suite == pack.name}
-    return tuple(task.id for task in pack.tasks if task.id in ran)
 
 
 def check_verdicts(upload: Upload) -> Iterator[Finding]:
@@ -382,12 +374,6 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
             yield from _no_output_findings(where, trial)
         else:
             yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
-
-
-def has_no_output(trial: Trial) -> bool:
-    """Whether the trial ended without anything to judge. None of these endings scores a point."""
-    is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
-    return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
 
 
 def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
@@ -450,7 +436,7 @@ def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
         version=pack.version,
         pack_hash=pack.pack_hash,
         dimension=pack.dimension,
-        task_ids=scored_task_ids(upload, pack) if pack.dimension == "quality" else (),
+        task_ids=scored_task_ids(upload.result, pack) if pack.dimension == "quality" else (),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
 from bench_loop.commands.parameters import Duration, SamplingValues, Streams
 from bench_loop.config import bundled
 from bench_loop.registry import names
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from bench_loop.engine.run import Setup
     from bench_loop.result.records import RunResult
 
-SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
@@ -101,16 +101,7 @@ Examples:
     metavar="NAME=N,..",
     help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95.",
 )
-@click.option(
-    "--sandbox",
-    "sandbox_kind",
-    type=click.Choice(SANDBOXES),
-    default="auto",
-    show_default=True,
-    help="Where code that the model wrote is run.",
-)
-@click.option("--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe.")
-@click.option("--sandbox-user", type=int, metavar="UID", help="User to become, when run by root.")
+@sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
 @click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
 @click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
@@ -204,7 +195,7 @@ def command(
         if as_json:
             result = Run(plan, setup, folder, lambda event: None, options).go()
         else:
-            result = benchmark(plan, setup, folder, options)
+            result = benchmark(plan, setup, folder, options, is_endpoint_named=endpoint is not None)
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -214,7 +205,7 @@ def command(
 
         raise ProviderError(
             f"The run is incomplete: {result.status_reason}",
-            remedy="What was measured is kept; it is not ranked.",
+            remedy="See to the server and run it again; what was measured is kept, not ranked.",
         )
 
 
@@ -263,13 +254,10 @@ def sandbox_for(
     if not any(suite.pack.needs_sandbox for suite in plan.suites):
         return None
     from bench_loop.errors import SandboxError
-    from bench_loop.sandboxes.ladder import AUTO, open_sandbox
-
-    def warn(sentence: str) -> None:
-        click.echo(sentence, err=True)
+    from bench_loop.sandboxes.ladder import AUTO
 
     try:
-        return open_sandbox(kind, is_unsafe_allowed=is_unsafe_allowed, user=user, warn=warn)
+        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
     except SandboxError as error:
         if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
             raise
@@ -327,7 +315,12 @@ def prepare(
 
 
 def benchmark(
-    plan: RunPlan, setup: Setup, output: Path, options: RunOptions | None = None
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    options: RunOptions | None = None,
+    *,
+    is_endpoint_named: bool = False,
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -345,5 +338,6 @@ def benchmark(
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
         result = Run(plan, setup, output, progress, options).go()
-    print_run(result, screen, progress.file)
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
     return result

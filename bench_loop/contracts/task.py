@@ -61,8 +61,8 @@ class NearMiss(Record):
     """A wrong answer that looks right, and the reason that the verifier must give for it."""
 
     output: str | Trajectory
-    reason: str
-    why: str
+    reason: str = Field(description="The reason code of the fail.")
+    why: str = Field(description="What is wrong with it, for a reader.")
 
 
 class TaskLimits(Record):
@@ -116,14 +116,19 @@ class BenchmarkTask(Record):
     """One fixture, as its YAML file says it (plus the suite that it belongs to)."""
 
     suite: str = Field(description="Name of the pack; added by the loader.")
-    id: str = Field(pattern=r"^[a-z_]+\.[a-z0-9]+(-[a-z0-9]+)*$")
-    title: str = Field(min_length=1)
+    id: str = Field(
+        pattern=r"^[a-z_]+\.[a-z0-9]+(-[a-z0-9]+)*$",
+        description="`suite.name`; the file is `name.yaml`.",
+    )
+    title: str = Field(min_length=1, description="For lists; the model never sees it.")
     difficulty: Difficulty
-    capability_tags: tuple[str, ...] = Field(min_length=1)
-    verifier_type: VerifierType
-    expected_turns: Count = 1
+    capability_tags: tuple[str, ...] = Field(
+        min_length=1, description="What it asks of a model, from the closed list."
+    )
+    verifier_type: VerifierType = Field(description="The rule that judges.")
+    expected_turns: Count = Field(1, description="Replies of the model on the shortest way.")
     notes: str = Field(min_length=1, description="The hinge, the failure it stands for, the key.")
-    messages: tuple[Message, ...] = Field(min_length=1)
+    messages: tuple[Message, ...] = Field(min_length=1, description="What the model is shown.")
     files: dict[str, str] = Field({}, description="Path to text: what the task starts from.")
     protected: tuple[str, ...] = Field((), description="Of these, the files that may not change.")
     tools: tuple[Tool, ...] | Literal["workspace"] = Field(
@@ -132,9 +137,13 @@ class BenchmarkTask(Record):
     replies: Replies | None = Field(None, description="What scripted tools answer.")
     expected: dict[str, Any] = Field(description="Read and checked by the verifier.")
     limits: TaskLimits = TaskLimits()
-    reference: str | Trajectory
-    also_right: tuple[str | Trajectory, ...] = ()
-    near_misses: tuple[NearMiss, ...] = ()
+    reference: str | Trajectory = Field(description="An answer that passes.")
+    also_right: tuple[str | Trajectory, ...] = Field(
+        (), description="Two or more other forms that pass."
+    )
+    near_misses: tuple[NearMiss, ...] = Field(
+        (), description="Three or more wrong answers, each with the reason of its fail."
+    )
 
     @property
     def turn_limit(self) -> int:

@@ -161,10 +161,8 @@ def load_pack(name: str, folder: Path | None = None) -> Pack:
 def read_pack(folder: Path) -> Pack:
     """The pack whose files are in `folder`. Raises PackError that names file, field and reason."""
     file = f"{folder.name}/{MANIFEST}"
-    manifest = _record(Manifest, _load(folder / MANIFEST), file)
-    if manifest.name != folder.name:
-        raise PackError(file, "name", f"must be the folder's name, {folder.name!r}")
-    tasks = tuple(_read_task(path, manifest) for path in _task_files(folder))
+    manifest = read_manifest(folder)
+    tasks = tuple(read_task(path, manifest.name) for path in task_files(folder))
     if manifest.dimension == "quality" and not tasks:
         raise PackError(file, None, "there is no task beside it")
     if manifest.dimension == "speed" and not manifest.texts:
@@ -190,14 +188,44 @@ def read_pack(folder: Path) -> Pack:
     )
 
 
-def _task_files(folder: Path) -> list[Path]:
+def read_manifest(folder: Path) -> Manifest:
+    """The `pack.yaml` of `folder` alone. Raises PackError."""
+    file = f"{folder.name}/{MANIFEST}"
+    manifest = _record(Manifest, _load(folder / MANIFEST), file)
+    if manifest.name != folder.name:
+        raise PackError(file, "name", f"must be the folder's name, {folder.name!r}")
+    return manifest
+
+
+def task_files(folder: Path) -> list[Path]:
+    """The task files of a pack, in the order of their ids."""
     return sorted(path for path in folder.glob("*.yaml") if path.name != MANIFEST)
 
 
-def _read_task(path: Path, manifest: Manifest) -> BenchmarkTask:
-    """The task in the file `path`, its expected block checked by its verifier."""
+def read_task(path: Path, suite: str) -> BenchmarkTask:
+    """The task of `suite` in the file `path`, its expected block checked by its verifier.
+
+    Raises PackError.
+    """
     file = f"{path.parent.name}/{path.name}"
+    task = _task(_load(path), suite, file)
+    if task.id != f"{suite}.{path.stem}":
+        raise PackError(file, "id", f"must be '{suite}.{path.stem}', as the file is named")
+    verifier_of(task).check(task)
+    return task
+
+
+def read_lone_task(path: Path) -> BenchmarkTask:
+    """The task in a file that belongs to no pack: its id names the suite. Raises PackError."""
     raw = _load(path)
+    task_id = raw.get("id")
+    suite = task_id.partition(".")[0] if isinstance(task_id, str) else ""
+    task = _task(raw, suite, f"{path.parent.name}/{path.name}")
+    verifier_of(task).check(task)
+    return task
+
+
+def _task(raw: dict[str, Any], suite: str, file: str) -> BenchmarkTask:
     if "suite" in raw:
         raise PackError(file, "suite", "is not given in the file; the folder says it")
     if ("prompt" in raw) == ("messages" in raw):
@@ -205,15 +233,12 @@ def _read_task(path: Path, manifest: Manifest) -> BenchmarkTask:
     if "prompt" in raw:
         raw["messages"] = [{"role": "user", "content": raw.pop("prompt")}]
     raw["files"] = _files(raw, file)
-    task = _record(BenchmarkTask, {**raw, "suite": manifest.name}, file)
-    if task.id != f"{manifest.name}.{path.stem}":
-        raise PackError(file, "id", f"must be '{manifest.name}.{path.stem}', as the file is named")
+    task = _record(BenchmarkTask, {**raw, "suite": suite}, file)
     for tag in task.capability_tags:
         if tag not in CAPABILITIES:
             raise PackError(file, "capability_tags", f"{tag!r} is not a known capability")
     if unknown := [path for path in task.protected if path not in task.files]:
         raise PackError(file, "protected", f"{unknown[0]!r} is none of the files")
-    verifier_of(task).check(task)
     return task
 
 
@@ -223,11 +248,17 @@ def _files(raw: Mapping[str, Any], file: str) -> Any:
     if not isinstance(files, dict):
         return files
     wanted = [path for path, text in files.items() if text == {"from_prompt": True}]
-    prompt = "\n".join(str(message.get("content", "")) for message in raw["messages"])
+    messages = [one for one in _list(raw["messages"]) if isinstance(one, dict)]
+    prompt = "\n".join(str(message.get("content", "")) for message in messages)
     shown = find_files(prompt, dict.fromkeys(files, ""), list(files)).files
     if missing := [path for path in wanted if path not in shown]:
         raise PackError(file, f"files.{missing[0]}", "the prompt does not show this file")
     return {**files, **{path: shown[path] for path in wanted}}
+
+
+def _list(value: Any) -> list[Any]:
+    """`value` if it is a list; what it is instead, the schema tells."""
+    return value if isinstance(value, list) else []
 
 
 def _profile_ids(

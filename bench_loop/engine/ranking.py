@@ -1,8 +1,10 @@
-"""Which runs may stand in a ranking."""
+"""Which runs may stand in a ranking, and which of them in the same one."""
 
 from __future__ import annotations
 
 from bench_loop.engine.profiles import CUSTOM, PROFILES
+from bench_loop.result.compare import is_thinking_on
+from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
 
@@ -27,6 +29,22 @@ def not_ranked_reason(header: RunHeader) -> str:
         return "The loaded context window was not read back from the server."
     if speed and "estimated_tokens" in speed.findings:
         return "The tokens behind its speed were estimated from the text, not counted."
+    if None in widths:
+        return "The speed was measured only once, which does not show how much it varies."
     if any(width is not None and width > PUBLISHABLE_HALF_WIDTH for width in widths):
         return "The speed varied too much to be ranked."
     return ""
+
+
+def league_of(header: RunHeader) -> str:
+    """Key of the set inside which runs are ranked: the same work, scored and driven alike."""
+    suites = sorted((suite.suite, suite.version, suite.pack_hash) for suite in header.suites)
+    return tagged_hash(
+        {
+            "profile": header.profile,
+            "scoring_version": header.scoring_version,
+            "suites": [list(suite) for suite in suites],
+            "thinking": is_thinking_on(header),
+            "harness": header.subject.harness,
+        }
+    )

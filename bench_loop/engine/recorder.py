@@ -81,8 +81,8 @@ class Recorder:
         """Ask the model, with up to three tries.
 
         Raises EngineRejectedError when the stack is at fault (each try failed while every control
-        request between them went through), ProviderError when the server is, LimitReachedError when
-        nothing is left of the trial's tokens or time.
+        request between them went through), ProviderError when the server is, LimitReachedError
+        when nothing is left of the trial's tokens or time.
         """
         assert self._settings is not None, "begin() comes first"
         settings = self._settings

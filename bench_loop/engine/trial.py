@@ -57,7 +57,6 @@ def _record(
     made: HarnessRunResult | None,
     verdict: TaskScore,
 ) -> Trial:
-    first = log.replies[0] if log.replies else None
     last = log.replies[-1] if log.replies else None
     return Trial.model_validate(
         {
@@ -88,20 +87,32 @@ def _record(
             "artifacts": artifacts(made.files) if made and made.files is not None else (),
             "transcript": _transcript(made.transcript) if made and made.transcript else None,
             "requests": tuple(log.requests),
-            **clock_fields(first),
+            **_clocks(log.replies),
         }
     )
 
 
 def _latency_s(log: TrialLog, made: HarnessRunResult | None) -> float | None:
-    """Model and tool time of the trial; where no reply came, the time of the vain tries."""
+    """Seconds of model and tools on the trial; where no reply came, those of the vain tries."""
     spent = [exchange.latency_s for exchange in log.replies or log.requests]
-    tools_s = made.tools_s if made is not None and made.tools_s is not None else 0.0
-    return sum(spent) + tools_s if spent else None
+    if made is not None and made.tools_s is not None:
+        spent.append(made.tools_s)
+    return sum(spent) if spent else None
 
 
 def _transcript(messages: Sequence[Message]) -> tuple[dict[str, object], ...]:
     return tuple(message.model_dump(mode="json", exclude_defaults=True) for message in messages)
+
+
+def _clocks(replies: Sequence[ChatReply]) -> dict[str, object]:
+    """The clocks of a trial of one exchange; of several, only when the first one began to answer.
+
+    The tokens of a trial are those of all exchanges, and belong to no single one's clocks.
+    """
+    fields = clock_fields(replies[0] if replies else None)
+    if len(replies) > 1:
+        fields |= {"t_last_s": None, "engine_timings": None, "stream": None}
+    return fields
 
 
 def clock_fields(reply: ChatReply | None) -> dict[str, object]:

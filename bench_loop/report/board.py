@@ -18,11 +18,15 @@ Bounds = tuple[float, float] | None
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a row is made from: numbers, not text yet. Scores that are unknown are left out."""
+    """What a row is made from: numbers, not text yet. Scores that are unknown are left out.
+
+    Only rows of one `league` are ranked against each other; it is opaque, and lies in the profile.
+    """
 
     href: str
     stack: StackName
     profile: str
+    league: str
     finished_at: datetime
     scores: Mapping[str, tuple[float, Bounds]]
     generation: tuple[float, Figure] | None = None
@@ -130,9 +134,10 @@ class Board:
 def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
     """Group the standings: shared first place, the other ranked ones, those without a rank.
 
-    Runs of different profiles are never ranked together. Ranked rows go by overall score, the
-    others by time, newest first. `keep_order` leaves the order as it is (the reader chose another
-    column), and then no group shares first place.
+    Runs of different leagues are never ranked together; inside a profile the league with the most
+    rows comes first. Ranked rows go by overall score, the others by time, newest first.
+    `keep_order` leaves the order as it is (the reader chose another column), and then no group
+    shares first place.
     """
     ranked = [standing for standing in standings if not standing.not_ranked]
     others = [standing for standing in standings if standing.not_ranked]
@@ -140,17 +145,28 @@ def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
         ranked.sort(key=lambda standing: -standing.overall)
         others.sort(key=lambda standing: standing.finished_at, reverse=True)
     axis = _axis(ranked)
-    profiles = [name for name in PROFILE_ORDER if any(one.profile == name for one in ranked)]
+    leagues = _leagues(ranked)
     groups: list[Group] = []
-    for profile in profiles:
-        league = [standing for standing in ranked if standing.profile == profile]
-        prefix = f"{profile.capitalize()}. " if len(profiles) > 1 else ""
+    for place, league in enumerate(leagues):
+        prefix = f"{league[0].profile.capitalize()}. " if len(leagues) > 1 else ""
+        if place and league[0].profile == leagues[place - 1][0].profile:
+            prefix = f"{league[0].profile.capitalize()} with other tasks, harness or thinking. "
         groups += _ranked_groups(league, axis, prefix, share_first=not keep_order)
     if others:
         rows = tuple(_row(standing, None, None) for standing in others)
         groups.append(Group("Not ranked" if keep_order else "Not ranked, newest first", rows))
-    first_league = [one for one in ranked if profiles and one.profile == profiles[0]]
+    first_league = leagues[0] if leagues else []
     return Board(axis, tuple(groups), board_lede(first_league, others), picks(first_league))
+
+
+def _leagues(ranked: Sequence[Standing]) -> list[list[Standing]]:
+    """The ranked rows by league, in the order of the profiles and then of their numbers."""
+    by_league: dict[tuple[str, str], list[Standing]] = {}
+    for standing in ranked:
+        by_league.setdefault((standing.profile, standing.league), []).append(standing)
+    return sorted(
+        by_league.values(), key=lambda rows: (PROFILE_ORDER.index(rows[0].profile), -len(rows))
+    )
 
 
 def _ranked_groups(

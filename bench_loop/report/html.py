@@ -10,6 +10,7 @@ from pathlib import Path
 
 import bench_loop
 from bench_loop.config import bundled
+from bench_loop.engine.ranking import league_of
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, Bounds, Standing, board
 from bench_loop.report.render import render
@@ -54,6 +55,7 @@ def standing(result: RunResult) -> Standing:
         href=f"#{result.run_id}",
         stack=views.stack_name(result.subject, result.machine),
         profile=result.profile,
+        league=league_of(result),
         finished_at=result.finished_at,
         scores=_scores(result.aggregates),
         generation=(speed.generation_tps.median, generation)

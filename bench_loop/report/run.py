@@ -84,6 +84,7 @@ def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
         Stat(
             "Quality",
             score_figure(scores.quality_score, scores.quality_score_interval),
+            absence="no score" if judged else NOT_RUN,
             basis=f"{passed_of([trial.outcome for trial in judged])} trials passed"
             if judged
             else None,
@@ -124,6 +125,7 @@ def _speed_basis(speed: Speed | None) -> str | None:
     parts = [
         f"{generation} tok/s" if generation else None,
         f"TTFT {ttft.value} s" if ttft else None,
+        "too few trials for a score" if speed and speed.plan == "minimum" else None,
     ]
     return ", ".join(filter(None, parts)) or None
 

@@ -45,16 +45,17 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
     """What the quality suites came to; of a run that stopped early, only what was run counts."""
     if any(suite.score for suite in suites):
         return _best_and_worst(suites, header.aggregates)
-    tried = sum(map(_lost, suites))
-    of_what = f" of {tried} trials. "
-    if header.status != "complete":
-        of_what = f" of the {tried} trials it got to. "
-    return [Span("It passed "), Span("none", "strong"), Span(of_what)]
+    answers = sum(map(_lost_answers, suites))
+    if header.status == "complete":
+        of_what = f"{answers + sum(suite.error_count for suite in suites)} trials"
+    else:
+        of_what = f"the {answers} answers it gave"
+    return [Span("It passed "), Span("none", "strong"), Span(f" of {of_what}. ")]
 
 
-def _lost(suite: SuiteResult) -> int:
-    """Trials that did not pass."""
-    return suite.partial_count + suite.fail_count + suite.truncated_count + suite.error_count
+def _lost_answers(suite: SuiteResult) -> int:
+    """Answers that did not pass; what ended in an error is no answer of the model."""
+    return suite.partial_count + suite.fail_count + suite.truncated_count
 
 
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:

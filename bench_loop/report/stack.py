@@ -24,7 +24,7 @@ from bench_loop.result.records import (
     Subject,
     SuiteResult,
 )
-from bench_loop.scoring.speed import half_width
+from bench_loop.scoring.speed import reach
 
 
 def harness_shape(harness: str) -> str:
@@ -90,8 +90,7 @@ def ttft_figure(speed: Speed | None) -> Figure | None:
 
 def spread_figure(spread: Spread) -> Figure:
     """The median of a spread with the half-width of the 95 % interval of its mean."""
-    share = half_width(spread)
-    return figures.rate(spread.median, None if share is None else share * spread.mean)
+    return figures.rate(spread.median, reach(spread))
 
 
 def quality_suites(header: RunHeader) -> list[SuiteResult]:

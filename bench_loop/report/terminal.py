@@ -57,8 +57,13 @@ class _Page:
         return wrapped(text, self.screen)
 
 
-def print_run(result: RunResult, console: Console, file: Path | None = None) -> None:
-    """Print the report of `result`; `file` is where it was written, if the reader may ask."""
+def print_run(
+    result: RunResult, console: Console, file: Path | None = None, endpoint: str | None = None
+) -> None:
+    """Print the report of `result`; `file` is where it was written, if the reader may ask.
+
+    `endpoint` is the address that the user named: a result never holds it, the next command does.
+    """
     page = _Page(console, signs(console))
     judged = quality_trials(result.trials)
     sections = (
@@ -68,7 +73,7 @@ def print_run(result: RunResult, console: Console, file: Path | None = None) -> 
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _losses(result, page),
-        _onward(result, file, page),
+        _onward(result, file, endpoint, page),
     )
     console.print()
     for section in sections:
@@ -142,6 +147,9 @@ def _speed_basis(speed: Speed) -> str:
     parts = [f"plan {speed.plan}"]
     if counted:
         parts.append(f"n {counted.n}")
+    for name, other in (("prompt", speed.prompt_tps), ("TTFT", speed.ttft_s)):
+        if counted and other and other.n != counted.n:
+            parts.append(f"{name} n {other.n}")
     if counted and counted.basis:
         parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
     parts += [clean(finding).replace("_", " ") for finding in speed.findings]
@@ -250,18 +258,23 @@ def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
         yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
 
 
-def _onward(result: RunResult, file: Path | None, page: _Page) -> Iterator[Text]:
+def _onward(
+    result: RunResult, file: Path | None, endpoint: str | None, page: _Page
+) -> Iterator[Text]:
     """Where the result is, and the next thing to do with it; never broken, for copying."""
     if file is None:
         return
     place = _from_here(file)
     yield label("saved").append(clean(place))
-    if result.profile == "smoke":
-        ranked = result.model_copy(update={"profile": "quick"})
-        command, effect = views.command_line(ranked), "can be ranked"
-    else:
+    if result.status == "complete" and result.profile != "smoke":
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
+    else:
+        is_smoke = result.status == "complete"
+        again = result.model_copy(update={"profile": "quick"}) if is_smoke else result
+        effect = "can be ranked" if is_smoke else "runs it again"
+        where = f" --endpoint {shlex.quote(clean(endpoint))}" if endpoint else ""
+        command = views.command_line(again) + where
     command = command.replace("bench-loop", program(), 1)
     line = label("next").append(command)
     if line.cell_len + 3 + len(effect) <= page.columns:

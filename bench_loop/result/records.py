@@ -350,6 +350,14 @@ class Trial(Record):
     requests: tuple[RequestRecord, ...] | None = None
 
 
+class Rescoring(Record):
+    """That a run was judged again: its outputs and timings are the first, its verdicts not."""
+
+    first_fingerprint: TaggedHash = Field(description="Fingerprint of the run as it was made.")
+    bench_loop: Text = Field(description="Version of BenchLoop that judged it again.")
+    at: AwareDatetime
+
+
 class RunHeader(Record):
     """Everything of a run but its trials."""
 
@@ -377,6 +385,7 @@ class RunHeader(Record):
     power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     determinism: Determinism | None = Field(None, description="Null: not probed.")
+    rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates
     suites: tuple[SuiteResult, ...] = Field(max_length=100)

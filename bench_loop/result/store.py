@@ -100,6 +100,13 @@ def save(result: RunResult, folder: Path) -> Path:
     return file
 
 
+def write(result: RunResult, file: Path) -> None:
+    """Write `file` whole or not at all. Raises ResultError when it exists already."""
+    if file.exists():
+        raise ResultError(str(file), None, "exists already", remedy="Name another file.")
+    _replace(file, to_bytes(result))
+
+
 def newest_result(name: str) -> Path:
     """The file that a command line means: `latest` is the newest result of the data folder.
 

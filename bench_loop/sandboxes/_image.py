@@ -25,7 +25,9 @@ from bench_loop.errors import SandboxError
 if TYPE_CHECKING:
     from docker import DockerClient
 
-REPOSITORY = "bench-loop-sandbox"
+REPOSITORY = "localhost/bench-loop-sandbox"
+"""With a host, since Podman would take a name without one for an image of a registry."""
+
 USERS_OWN = f"{REPOSITORY}:latest"
 REMEDY = f"Get one once: docker pull python:3.13-slim && docker tag python:3.13-slim {USERS_OWN}"
 RECIPE = 1
@@ -49,10 +51,10 @@ def image_id(client: DockerClient) -> str:
     except ImageNotFound:
         if tag == "latest":
             raise SandboxError(f"The image {USERS_OWN} is missing.", remedy=REMEDY) from None
-    with tempfile.TemporaryDirectory(prefix=REPOSITORY) as folder:
+    with tempfile.TemporaryDirectory(prefix="bench-loop-image-") as folder:
         file = Path(folder, "image.tar")
         write_image(file)
-        client.api.import_image(str(file), repository=REPOSITORY, tag=tag)
+        client.api.import_image(str(file), repository=f"{REPOSITORY}:{tag}")
     return str(client.images.get(f"{REPOSITORY}:{tag}").id)
 
 

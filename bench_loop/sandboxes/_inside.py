@@ -27,11 +27,15 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing typing would cost every program milliseconds
+    from typing import Any, BinaryIO
+
+    Request = dict[str, Any]
 
 LENGTH = struct.Struct(">I")
 PIECE = 65536
@@ -39,8 +43,6 @@ PIECE = 65536
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 SECCOMP_MODE_FILTER = 2
-
-Request = dict[str, Any]
 
 
 def main() -> None:
@@ -90,7 +92,7 @@ def _die(number: int, _: object) -> None:
     os._exit(128 + number)
 
 
-def _start(request: Request, standard_input: Any) -> subprocess.Popen[bytes]:
+def _start(request: Request, standard_input: int | BinaryIO) -> subprocess.Popen[bytes]:
     argv = request["argv"]
     if argv[0] == "python":
         argv = [sys.executable, *argv[1:]]
@@ -106,14 +108,22 @@ def _start(request: Request, standard_input: Any) -> subprocess.Popen[bytes]:
     )
 
 
-def _receive_stdin(size: int | None) -> Any:
+def _receive_stdin(size: int | None) -> int | BinaryIO:
     """The program's standard input: a file with `size` bytes, or (None) this process's own."""
     if size is None:
-        return sys.stdin.fileno()
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as this process)
+        return 0
+    file = _nameless_file()
     file.write(_read_exactly(size))
     file.seek(0)
     return file
+
+
+def _nameless_file() -> BinaryIO:
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("stdin"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
 
 
 def _confine(request: Request) -> None:

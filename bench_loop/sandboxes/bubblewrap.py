@@ -109,7 +109,7 @@ class Bubblewrap(StagedSandbox):
             *("--size", size, "--tmpfs", SCRATCH, "--size", size, "--tmpfs", WORK),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK),
             *(["--seccomp", str(filter_descriptor)] if self._filter else []),
-            *("--", str(self._interpreter.executable), "-I", "-c", supervisor_source()),
+            *("--", str(self._interpreter.executable), "-I", "-S", "-c", supervisor_source()),
         ]
 
 

@@ -37,6 +37,7 @@ LABEL = "bench-loop.sandbox"
 ANSWER_S = 60
 """Time for the engine to answer one request."""
 
+REMOVAL_S = 20
 PIECE = 65536
 STREAM_HEAD = 8
 STDOUT = 1
@@ -164,7 +165,7 @@ class Docker(StagedSandbox):
         disk = f"size={limits.disk_mb * MB},mode=1777"
         return {
             "image": self._image,
-            "entrypoint": ["python3", "-I", "-c", supervisor_source()],
+            "entrypoint": ["python3", "-I", "-S", "-c", supervisor_source()],
             "name": name,
             "labels": {LABEL: name},
             "environment": {"LANG": "C.UTF-8"},
@@ -262,16 +263,24 @@ def _is_out_of_memory(container: Container) -> bool:
 
 
 def _remove(container: Container) -> None:
-    """Kill and remove, whether or not it still runs or exists."""
+    """Kill and remove, whether or not it still runs or exists.
+
+    An engine may refuse while the container is just coming to its end, so it is asked again.
+    """
     from docker.errors import APIError, NotFound
 
-    try:
-        container.remove(force=True, v=True)
-    except NotFound:
-        return
-    except APIError as error:
-        if error.status_code != 409:  # its removal is under way
-            raise SandboxError(f"A container can't be removed: {error.explanation}") from error
+    end = time.monotonic() + REMOVAL_S
+    while True:
+        try:
+            container.remove(force=True, v=True)
+        except NotFound:
+            return
+        except APIError as error:
+            if time.monotonic() > end:
+                raise SandboxError(f"A container can't be removed: {error.explanation}") from error
+            time.sleep(0.05)
+        else:
+            return
 
 
 def _ulimits() -> list[Any]:

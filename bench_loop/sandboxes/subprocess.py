@@ -90,7 +90,7 @@ class Subprocess(StagedSandbox):
         group = _control_group.make(name, self.limits, our_processes=1)
         beside = 1 + _local.threads_of(self._user)
         channel = _local.start(
-            [str(self._interpreter.executable), "-I", "-c", supervisor_source()],
+            [str(self._interpreter.executable), "-I", "-S", "-c", supervisor_source()],
             user=self._user,
             group=group,
             clean_up=lambda: _local.remove_folder(folder),

@@ -174,6 +174,7 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "measured, so that there is no prompt speed.",
         "throttling": "Under a sustained load, generation speed fell below "
         f"{100 * THROTTLING_RATIO:g} % of what it was at the beginning.",
+        "tokens_unknown": "The server gives no count of the generated tokens.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",
         "too_short_to_rate": "Too few tokens, arrivals or seconds to give a speed.",

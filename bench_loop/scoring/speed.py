@@ -61,6 +61,12 @@ def half_width(values: Spread | None) -> float | None:
     return t_quantile(TWO_SIDED, values.n - 1) * relative_error(values)
 
 
+def reach(values: Spread | None) -> float | None:
+    """The half-width in the unit of the values, for showing; None below two trials."""
+    share = half_width(values)
+    return None if values is None or share is None else share * values.mean
+
+
 def relative_error(values: Spread) -> float:
     """Standard error of the mean of two or more values, a share of the mean."""
     assert values.stdev is not None
@@ -181,7 +187,7 @@ class _Bench:
     ) -> set[str]:
         """Codes of what limits the trust in the headline figures."""
         found = _generation_findings(headline)
-        if headline and self.generation(headline) is None:
+        if headline and self.generation(headline) is None and "tokens_unknown" not in found:
             found.add("too_short_to_rate")
         if not headline and not prefill and not first:
             found.add("no_trials")
@@ -282,7 +288,8 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
     found = set()
     rates = _rates(trials, generation_rate)
     if len(rates) < len(trials):
-        found.add("too_short_to_rate")
+        is_counted = all(map(_has_token_count, trials))
+        found.add("too_short_to_rate" if is_counted else "tokens_unknown")
     if any(rate.basis == "estimated" for rate in rates):
         found.add("estimated_tokens")
     if any(_has_clock_gap(trial) for trial in trials if generation_rate(trial)):
@@ -291,6 +298,10 @@ def _generation_findings(trials: Sequence[Trial]) -> set[str]:
     if is_one_series and _is_drifting([rate.tps for rate in rates]):
         found.add("drifting")
     return found
+
+
+def _has_token_count(trial: Trial) -> bool:
+    return trial.tokens.completion is not None or engine_rate(trial) is not None
 
 
 def _has_clock_gap(trial: Trial) -> bool:

@@ -20,7 +20,7 @@ from pydantic import Field
 from bench_loop.contracts.record import Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import Output, TaskScore, VerifierKind, VerifierRecord
+from bench_loop.contracts.verifier import Output, TaskScore, VerifierRecord
 from bench_loop.errors import SandboxError
 from bench_loop.verifiers.code import MESSAGES, find_code, find_files
 from bench_loop.verifiers.documents import parse_object
@@ -218,9 +218,8 @@ def _judge_code(
 ) -> TaskScore:
     if sandbox is None:
         raise SandboxError(f"{task.id} can't be judged without a sandbox.")
-    kind: VerifierKind = "values_out"
     broken = _broken_case(files, task, expected, sandbox)
-    record = VerifierRecord(kind=kind)
+    record = VerifierRecord(kind="values_out")
     if broken is None and expected.tests is not None:
         tests = expected.tests
         record = VerifierRecord(

@@ -21,7 +21,9 @@ MOST_ARGUMENTS = 1000
 LONGEST_NUMBER = 400
 """Digits of an integer; a longer one is refused."""
 
-_FENCED = re.compile(r"\A(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)?(?P=ticks)\s*\Z", re.S)
+_FENCED = re.compile(
+    r"\A {0,3}(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)? {0,3}(?P=ticks)\s*\Z", re.S
+)
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 

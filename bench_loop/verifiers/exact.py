@@ -2,13 +2,15 @@
 
 The rules of a task are judged in the order in which `Expected` lists them, whatever the order in
 its file; the first that is broken gives the reason. White space around the reply and at line ends
-never counts. A word is what white space separates and holds a letter or digit; a hyphenated
-compound is one word.
+never counts, and what a reader cannot see makes no difference: characters without width, kinds of
+blanks and line ends, composed or combining accents. A word is what white space separates and holds
+a letter or digit; a hyphenated compound is one word.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Annotated
 
@@ -18,6 +20,7 @@ from bench_loop.contracts.record import Count, Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.verifiers.clock import minutes, read_clock
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.extraction import answer_line, plain
 
@@ -30,7 +33,11 @@ Broken = tuple[str, str]
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
-_ITEM_END = re.compile(r"[,;]|\band\b", re.IGNORECASE)
+_ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—]\s|\band\b|\bthen\b", re.IGNORECASE)
+_ITEM_NUMBER = re.compile(r"^\s*\(?\d{1,2}[.)]\s*")
+_LAST_REMARK = re.compile(r"(?<=[\w\])>])\s*\([^()]*\)[\s.]*$")
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)]*(?=\s|\Z)")
 _BULLET = re.compile(r"[ \t]{0,3}[-*•][ \t]+\S")
 
@@ -71,7 +78,15 @@ class Expected(Record):
     )
     items: Texts | None = Field(
         None,
-        description="The answer is this list in order, separated by commas, semicolons or " and ".",
+        description="The answer is this list in order, separated by commas, other marks or 'and'.",
+    )
+    item_labels: Texts | None = Field(
+        None, description="What may stand beside each item, such as its day: its own and no other."
+    )
+    clock: str | None = Field(
+        None,
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d$",
+        description="The answer is this time of day, HH:MM, in any usual way of writing it.",
     )
     equals: Texts | None = Field(None, description="The reply is one of these, to the letter.")
     lines: LineNumber | None = Field(None, description="Number of lines, blank ones included.")
@@ -83,6 +98,9 @@ class Expected(Record):
     distinct_words: bool = Field(False, description="No word is used twice.")
     forbidden: tuple[str, ...] = Field((), description="Words or phrases that may not occur.")
     forbidden_characters: str = Field("", description="Characters that may not occur.")
+    twisting: tuple[str, ...] = Field(
+        (), description="Words that would make another statement of it, such as 'except'."
+    )
     required: tuple[Texts, ...] = Field(
         (), description="Of each group at least one word or phrase occurs."
     )
@@ -101,7 +119,9 @@ def check(task: BenchmarkTask) -> None:
     if not expected.model_fields_set:
         raise refuse(task, "*", "at least one rule is needed")
     if expected.items and any(_ITEM_END.search(item) for item in expected.items):
-        raise refuse(task, "items", "an item may not hold a comma, a semicolon or 'and'")
+        raise refuse(task, "items", "an item may not hold a comma, another mark or 'and'")
+    if expected.item_labels and len(expected.item_labels) != len(expected.items or ()):
+        raise refuse(task, "item_labels", "there must be one for each item")
     last = max(expected.line_equals, default=1)
     if expected.lines is not None and last > expected.lines:
         raise refuse(task, f"line_equals.{last}", f"there are only {expected.lines} lines")
@@ -131,14 +151,20 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
             return failed("no_answer", "The reply has no answer line.")
     else:
         answer = output.text
-    answer = "\n".join(line.rstrip() for line in answer.strip().splitlines())
     if len(answer) > LONGEST_REPLY:
-        return failed("too_long", "The reply is far longer than asked for.", answer=answer)
+        return failed("too_long", "The reply is far longer than asked for.", answer=answer.strip())
+    answer = as_seen(answer)
     for rule in RULES:
         if (broken := rule(expected, answer)) is not None:
             reason, message = broken
             return failed(reason, message, answer=answer)
     return passed(answer)
+
+
+def as_seen(text: str) -> str:
+    """`text` without what a reader cannot see, lines ended by `\\n`, outer white space left out."""
+    text = _BLANK.sub(" ", _INVISIBLE.sub("", unicodedata.normalize("NFC", text)))
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
 def words(text: str) -> list[str]:
@@ -167,8 +193,8 @@ def _spaced(text: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    text = " ".join(plain(text).split()).strip("\"'“”<>() ")
-    return text.removesuffix(".").rstrip("\"'”>) ").casefold()
+    text = " ".join(plain(text).split()).strip("\"'“”<>()[]| ")
+    return text.removesuffix(".").rstrip("\"'”>)]| ").casefold()
 
 
 def _answers(expected: Expected, answer: str) -> Broken | None:
@@ -185,12 +211,47 @@ def _number(count: int, thing: str) -> str:
 def _items(expected: Expected, answer: str) -> Broken | None:
     if expected.items is None:
         return None
-    got = [_tidy(part) for part in _ITEM_END.split(plain(answer).rstrip(" .")) if part.strip()]
+    labels = expected.item_labels or ("",) * len(expected.items)
+    got = _listed(answer, labels)
     if len(got) != len(expected.items):
         return "item_count", f"The answer lists {_number(len(got), 'item')}."
-    for number, (item, right) in enumerate(zip(got, expected.items, strict=True), 1):
-        if item != _tidy(right):
+    items = zip(got, expected.items, labels, strict=True)
+    for number, (item, right, label) in enumerate(items, 1):
+        if _without_label(item, label) != _tidy(right):
             return f"wrong_item:{number}", f"Item {number} is not the expected one."
+    return None
+
+
+def _listed(answer: str, labels: tuple[str, ...]) -> list[str]:
+    """The items of a list in one line, without numbers before them or a remark at the end."""
+    line = plain(answer).strip(" .")
+    remark = _LAST_REMARK.search(line)
+    if remark and not (labels[-1] and _without_label(remark[0], labels[-1]) == ""):
+        line = line[: remark.start()]
+    parts = [part for part in _ITEM_END.split(line) if _LETTER_OR_DIGIT.search(part)]
+    if len(parts) == 1 and len(labels) > 1:
+        parts = line.split()
+    return [_ITEM_NUMBER.sub("", part.strip(" [(<\"'")) for part in parts]
+
+
+def _without_label(item: str, label: str) -> str:
+    """The item, tidy, without its label or the label's first three letters beside it."""
+    item = _tidy(item)
+    if not label:
+        return item
+    name = rf"(?:on\s+)?(?:{re.escape(label.casefold())}|{re.escape(label[:3].casefold())})\b\.?"
+    item = re.sub(rf"^\(?{name}\)?\s*[:=-]?\s*", "", item)
+    return _tidy(re.sub(rf"[\s:(=-]*\b{name}\)?$", "", item))
+
+
+def _clock(expected: Expected, answer: str) -> Broken | None:
+    if expected.clock is None:
+        return None
+    found = read_clock(plain(answer))
+    if found is None:
+        return "no_single_answer", "The answer line does not state one single time of day."
+    if found != minutes(expected.clock):
+        return "wrong_answer", "The answer is not the expected time of day."
     return None
 
 
@@ -257,6 +318,14 @@ def _forbidden(expected: Expected, answer: str) -> Broken | None:
     return None
 
 
+def _twisting(expected: Expected, answer: str) -> Broken | None:
+    spaced = _spaced(answer)
+    for text in expected.twisting:
+        if _spaced(text) in spaced:
+            return "changed_meaning", f"The word {text!r} makes another statement of it."
+    return None
+
+
 def _required(expected: Expected, answer: str) -> Broken | None:
     spaced = _spaced(answer)
     for group in expected.required:
@@ -298,7 +367,9 @@ def _word_puzzle(expected: Expected, answer: str) -> Broken | None:
     found = _bare_words(line)
     if sorted(found) != sorted(puzzle.words):
         return "wrong_words", f"Line {puzzle.line} is not made of the given words."
-    if not line.endswith(puzzle.ends) or re.search(r"[.!?:;]", line.removesuffix(puzzle.ends)):
+    inside = line.removesuffix(puzzle.ends)
+    is_one_clause = not re.search(r"[.!?:;]", inside) and inside.count(",") <= 1
+    if not line.endswith(puzzle.ends) or not is_one_clause:
         return "wrong_end", f"Line {puzzle.line} is not one sentence that ends as it should."
     spaced = _spaced(line)
     if not all(_spaced(phrase) in spaced for phrase in puzzle.phrases) or any(
@@ -311,6 +382,7 @@ def _word_puzzle(expected: Expected, answer: str) -> Broken | None:
 RULES: tuple[Callable[[Expected, str], Broken | None], ...] = (
     _answers,
     _items,
+    _clock,
     _equals,
     _lines,
     _line_equals,
@@ -320,6 +392,7 @@ RULES: tuple[Callable[[Expected, str], Broken | None], ...] = (
     _distinct_words,
     _forbidden,
     _required,
+    _twisting,
     _in_order,
     _numbers,
     _starts_and_ends,

@@ -5,10 +5,10 @@ Pure; no input raises; time grows linearly with the length of the reply.
 The answer line (convention `answer_line`) is the first of these that the reply holds:
 
 1. what follows the last `ANSWER:` that begins a line (on the next line where nothing follows);
-2. the content of the last `\\boxed{...}`;
+2. the content of the last `\\boxed{...}`, or of the last `<answer>...</answer>`;
 3. what follows the last "the answer is" that begins a line;
 4. the last line, where it is a value alone or a short statement that ends with one ("The total
-   is 29 litres."). A number anywhere else in the prose is no answer.
+   is 29 litres.", "She pays 29 euros."). A number anywhere else in the prose is no answer.
 """
 
 from __future__ import annotations
@@ -80,9 +80,17 @@ _LATEX_SIGNS = (
     ("\\%", "%"),
     ("\\left", ""),
     ("\\right", ""),
+    ("\\leq", "≤"),
+    ("\\geq", "≥"),
+    ("<=", "≤"),
+    ("=<", "≤"),
+    (">=", "≥"),
 )
+_LATEX_MARK = re.compile(r"\{([:.])\}")
+_EQUALS = re.compile(r"[=-]>|[=≈→⇒]")
 _MONEY = "\ue000"
-_DRESS = re.compile(r"\*\*|__|[*`$]|\\[()\[\]]")
+_HTML = re.compile(r"</?(?:b|strong|i|em|u|mark|code|p|span)\s?>|<br\s?/?>|&nbsp;", re.IGNORECASE)
+_DRESS = re.compile(r"\*\*|__|[*`$]|\\[()\[\]]|(?<![^\W_])_(?=\S)|(?<=\S)_(?![^\W_])")
 
 
 def plain(text: str) -> str:
@@ -95,14 +103,19 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     if not text.isascii():
         text = "".join(_ascii_digit(char) for char in text)
-    text = _mark_money(text)
+    text = _mark_money(_HTML.sub(" ", text))
     for latex, sign in _LATEX_SIGNS:
         text = text.replace(latex, sign)
     text = _LATEX_SPACE.sub(" ", text)
-    text = _LATEX_FRACTION.sub(r" \1/\2", text)
+    text = _LATEX_FRACTION.sub(r" \1/\2", _LATEX_MARK.sub(r"\1", text))
     for _ in range(3):
         text = _LATEX_WORD.sub(r"\1", text)
     return _DRESS.sub("", text).replace(_MONEY, "$")
+
+
+def right_side(line: str) -> str:
+    """What follows the last equals sign or arrow of an undressed line, or all of it."""
+    return _EQUALS.split(line)[-1]
 
 
 def _mark_money(text: str) -> str:
@@ -116,14 +129,22 @@ def _ascii_digit(char: str) -> str:
     return char if digit is None else str(digit)
 
 
-_LINE_START = r"^[\s>#•\-]{0,12}(?:\d{1,2}[.)]\s{0,3})?"
-_MARKED = re.compile(_LINE_START + r"(?:final\s+)?answer\s{0,3}(?:is\s{0,3})?[:=]", re.IGNORECASE)
+_LINE_START = r"^[\s>#•|\-]{0,12}(?:\d{1,2}[.)]\s{0,3})?"
+_MARKED = re.compile(
+    _LINE_START + r"(?:(?:final\s+)?answer\s{0,3}(?:is\s{0,3})?(?:[:=|→⇒]|[=-]>|[-–—]\s)"
+    r"|(?-i:ANSWER)\s+(?=\S))",
+    re.IGNORECASE,
+)
 _SAID = re.compile(
     _LINE_START + r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the|my)\s+(?:final\s+|correct\s+)?"
     r"answer\s+is\b[:\s]*",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(r"^\D{0,80}(?:\b(?:is|are|equals|costs)\b|[=:≈])\s*", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"^[A-Z]\D{0,80}(?<=\s)(?=[^\s\w]{0,2}\d)")
+_IS_DOUBTED = re.compile(
+    r"\b(?:not|never|cannot|no|may|might|maybe|perhaps|could|or so)\b|n't\b", re.IGNORECASE
+)
 _HAS_TEXT = re.compile(r"\w")
 
 
@@ -133,6 +154,7 @@ def answer_line(text: str) -> str | None:
     return (
         _after(lines, named, _MARKED, looks_on=True)
         or _boxed(text)
+        or _tagged(text)
         or _after(lines, named, _SAID, looks_on=False)
         or _closing_statement(lines)
     )
@@ -183,6 +205,13 @@ def _boxed(text: str) -> str | None:
     return None
 
 
+def _tagged(text: str) -> str | None:
+    """The content of the last `<answer>...</answer>`."""
+    end = text.rfind("</answer>")
+    start = text.rfind("<answer>", max(0, end - LONGEST_ANSWER_LINE), end) if end >= 0 else -1
+    return _short(text[start + len("<answer>") : end]) if start >= 0 else None
+
+
 def _short(line: str) -> str | None:
     if len(line) > LONGEST_ANSWER_LINE:
         return None
@@ -205,4 +234,7 @@ def _closing_statement(lines: list[str]) -> str | None:
     said = _STATEMENT.match(line)
     if said and _VALUE_ALONE.match(line[said.end() :]):
         return line[said.end() :].strip()
+    if said is None and (start := _SENTENCE_START.match(line)):
+        is_value = _VALUE_ALONE.match(line[start.end() :]) and not _IS_DOUBTED.search(line)
+        return line if is_value else None
     return None

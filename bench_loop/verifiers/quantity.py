@@ -1,10 +1,11 @@
 """Reads one quantity, a number with its unit, out of an answer line.
 
-Pure; no input raises. Accepted: separators (1,200 or 1 200), a sign, decimals, powers of ten,
-fractions and mixed numbers, a currency sign, percent, units of one measure that belong together
-("1 h 20 min"), one value said twice ("0.75 or 3/4"), an equation (what follows its last `=`
-counts), a remark in brackets. Refused: a range, a choice, a bound, a negation. Of several numbers
-that stand for themselves the last counts.
+Pure; no input raises. Accepted: separators (1,200 or 1 200), a sign, decimals, a decimal comma
+where it can be nothing else (6,50; but 1,200 is 1200), powers of ten, fractions and mixed numbers,
+numbers in words, a currency sign, percent, units of one measure that belong together ("1 h
+20 min"), one value said twice ("0.75 or 3/4"), an equation (what follows its last `=` counts), a
+remark in brackets or after "because". Refused: a range, a choice, a bound, a negation, an
+exponent. Of several numbers that stand for themselves the last counts.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+
+from bench_loop.verifiers.extraction import right_side
+from bench_loop.verifiers.number_words import spelled_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +45,24 @@ class _Number:
 
 _NUMBER = re.compile(
     r"(?<![\w.^/])(?P<sign>[-+]\s?|minus\s)?(?P<currency>[$€£¥]\s?)?(?:"
-    r"(?:(?P<mixed>\d{1,9})\s)?(?P<over>\d{1,12})\s?/\s?(?P<under>\d{1,12})(?![\d/])"
+    r"(?:(?P<mixed>\d{1,9})\s{1,3})?(?P<over>\d{1,12})\s?/\s?(?P<under>\d{1,12})(?![\d/])"
+    r"|(?P<comma>(?:\d{1,3}(?:\.\d{3}){1,12}|\d{1,40}),(?:\d{1,2}|\d{4,40})|0,\d{1,40})(?![\d,])"
     r"|(?P<plain>(?:\d{1,3}(?:(?P<mark>[,\s'_])\d{3})(?:(?P=mark)\d{3})*(?!\d)|\d{1,40})"
     r"(?:\.\d{1,40})?|\.\d{1,40})"
     r"(?:\s?[×x·*]\s?10\s?\^\s?\{?(?P<power>[-+]?\d{1,2})\}?|e(?P<exponent>[-+]?\d{1,2}))?)",
     re.IGNORECASE,
 )
-_REMARK = re.compile(r"(?<=[\w%>])\s*\([^()]*\)")
-_EQUALS = re.compile(r"[=≈]")
+_REMARK = re.compile(
+    r"(?<=[\w%>])\s*\([^()]*\)|[,;]?\s(?:because|since|i\.e\.|that is)[\s,:].*", re.IGNORECASE
+)
+_DENIED = re.compile(r"\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE)
 _BOUND = re.compile(
     r"(?:\b(?:at least|at most|more than|less than|fewer than|greater than|up to|over|under|above|"
     r"below|not|isn't)|[≥≤±])\s*$",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
-_JOINED = re.compile(r"(?:\b(?:to|and|through|until)|[-–—~…&/,+*×±]|\.\.)\s*$", re.IGNORECASE)
+_JOINED = re.compile(r"(?:\b(?:to|and|through|until)|[-–—~…&/,+*×·±]|\.\.)\s*$", re.IGNORECASE)
 _BROKEN = re.compile(r"\d\s*(?:\.{2,}|/\s*\d+\s*/|\.\d+\.)\s*\d|\d:\d")
 _TOGETHER = re.compile(r"\s*(?:,|\band\b)?\s*", re.IGNORECASE)
 _UNIT_GOES_ON = re.compile(r"[\w/^*·]|\s*(?:per\b|/)")
@@ -68,6 +75,7 @@ def read_quantity(line: str, units: Mapping[str, Fraction]) -> Quantity:
     refused where it is missing. `line` and the unit texts have been through `extraction.plain`.
     Reasons: `no_single_answer`, `unknown_unit`.
     """
+    line = spelled_out(line)
     everything = _numbers(line, units)
     if not everything or _BROKEN.search(line):
         return Quantity(None, "no_single_answer")
@@ -76,7 +84,7 @@ def read_quantity(line: str, units: Mapping[str, Fraction]) -> Quantity:
     between = line[everything[0].end : everything[-1].start]
     if _CHOICE.search(between):
         return Quantity(None, "no_single_answer")
-    line = _EQUALS.split(_REMARK.sub("", line))[-1]
+    line = right_side(_REMARK.sub("", line))
     numbers = _numbers(line, units)
     if not numbers:
         return Quantity(None, "no_single_answer")
@@ -91,7 +99,8 @@ def _judged(line: str, numbers: list[_Number]) -> Quantity:
     """The last of `numbers`, unless it is a bound, a negation or of an unknown unit."""
     last = numbers[-1]
     before = line[: last.start]
-    if _BOUND.search(before) or _is_compared(before, line[last.start :]):
+    is_bound = _BOUND.search(before) or _is_compared(before, line[last.start :])
+    if is_bound or _DENIED.search(line, last.end):
         return Quantity(None, "no_single_answer")
     return Quantity(None, "unknown_unit") if last.total is None else Quantity(last.total)
 
@@ -150,6 +159,8 @@ def _number(
 def _value(match: re.Match[str]) -> Fraction:
     if match["over"]:
         return int(match["mixed"] or 0) + Fraction(int(match["over"]), int(match["under"]))
+    if match["comma"]:
+        return Fraction(match["comma"].replace(".", "").replace(",", "."))
     digits = re.sub(r"[,\s'_]", "", match["plain"])
     return Fraction(digits) * Fraction(10) ** int(match["power"] or match["exponent"] or 0)
 
@@ -175,7 +186,7 @@ def _unit(
     if fitting:
         unit = max(fitting, key=len)
         return unit, units[unit], skipped + len(unit)
-    names_a_unit = rest[:1].isalpha() or rest.startswith(("%", "°", "$", "€", "£", "¥"))
+    names_a_unit = rest[:1].isalpha() or rest.startswith(("%", "°", "$", "€", "£", "¥", "^"))
     if not names_a_unit or _is_joining_word(rest):
         return currency, units.get(currency), 0
     return "", None, 0

@@ -81,12 +81,12 @@ def test_the_axis_stands_over_its_columns() -> None:
 def test_raw_speed_stands_with_spread_n_and_basis() -> None:
     shown = text(make_run())
     assert "speed           40.3 ±0.6 tok/s   prompt 1,210 tok/s   TTFT 0.402 ±0.020 s" in shown
-    assert "plan headline, n 3, tokens by engine timings" in shown
+    assert "plan headline, n 3, prompt n 1, tokens by engine timings" in shown
 
 
 def test_a_finding_about_speed_is_told_beside_it() -> None:
     shown = text(make_run(speed=make_speed(findings=("too_short_to_rate",))))
-    assert "tokens by engine timings, too short to rate" in shown
+    assert "tokens by engine timings, too short to rate" in " ".join(shown.split())
 
 
 def test_a_suite_is_a_tape_with_its_count_and_the_outcomes_are_its_key() -> None:
@@ -165,6 +165,17 @@ def test_it_ends_with_the_file_and_the_next_thing_to_do(
 def test_after_smoke_the_next_thing_is_a_run_that_can_be_ranked(tmp_path: Path) -> None:
     shown = text(smoke(), file=tmp_path / "x.json")
     assert "bench-loop run --model qwen3.5:27b --provider openai_compat --profile quick" in shown
+
+
+def test_after_a_run_that_stopped_early_the_next_thing_is_the_same_run(tmp_path: Path) -> None:
+    shown = text(make_run(status="incomplete"), file=tmp_path / "x.json")
+    assert "submit" not in shown
+    assert shown.endswith("--provider openai_compat --profile core\n\n")
+
+
+def test_the_next_run_goes_to_the_address_that_was_named(tmp_path: Path) -> None:
+    shown = text(smoke(), file=tmp_path / "x.json", endpoint="http://127.0.0.1:9000")
+    assert "--profile quick --endpoint http://127.0.0.1:9000\n" in shown
 
 
 def test_no_text_from_a_model_or_server_steers_the_terminal() -> None:

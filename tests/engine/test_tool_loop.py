@@ -16,6 +16,7 @@ from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
 from bench_loop.result.records import Trial
+from bench_loop.scoring.rates import generation_rate
 from bench_loop.verifiers.judging import judge
 from tests.engine.doubles import ScriptedProvider, reply
 
@@ -154,6 +155,15 @@ def test_the_wall_limit_is_for_all_replies_together() -> None:
     trial, provider = run([calling(OFF)], wall_limit_s=1e-9)
     assert len(provider.requests) == 1
     assert (trial.outcome, trial.reason, trial.limit) == ("truncated", "wall_limit", "wall")
+
+
+def test_the_tokens_of_several_replies_are_never_rated_by_the_clocks_of_one() -> None:
+    trial, _ = run([calling(OFF), DONE])
+    assert trial.tokens.completion == 2 * 116
+    assert (trial.t_first_answer_s, trial.t_last_s, trial.engine_timings) == (0.3, None, None)
+    assert generation_rate(trial) is None
+    assert trial.latency_s is not None
+    assert trial.latency_s >= 2 * 2.6
 
 
 def test_the_conversation_is_kept_in_full() -> None:

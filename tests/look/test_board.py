@@ -18,6 +18,7 @@ def standing(
     band: tuple[int, int] | None = None,
     reason: str = "",
     profile: str = "core",
+    league: str = "",
     age_h: int = 0,
 ) -> Standing:
     scores = {} if overall is None else {"overall": (overall, (overall - 3, overall + 3))}
@@ -25,6 +26,7 @@ def standing(
         href=f"/{name}",
         stack=StackName(name, "Q4_K_M", "raw", "1", "raw", "RTX 4090 24 GB"),
         profile=profile,
+        league=league,
         finished_at=NOW - timedelta(hours=age_h),
         scores=scores,
         generation=(40.3, figures.rate(40.3, None)),
@@ -84,6 +86,25 @@ def test_profiles_are_never_ranked_together() -> None:
         ("Quick. Ranked by overall score", ["q"]),
     ]
     assert "Highest overall: c " in lede(made)
+
+
+def test_leagues_of_one_profile_are_never_ranked_together() -> None:
+    made = board(
+        [
+            standing("new harness", 90, league="b", band=(1, 1)),
+            standing("first", 60, league="a", band=(1, 1)),
+            standing("second", 40, league="a", band=(2, 2)),
+        ]
+    )
+    assert layout(made) == [
+        ("Core. Ranked by overall score", ["first", "second"]),
+        (
+            "Core with other tasks, harness or thinking. Ranked by overall score",
+            ["new harness"],
+        ),
+    ]
+    assert "Highest overall: first " in lede(made)
+    assert "share first place" not in lede(made)
 
 
 def test_the_readers_own_order_is_kept() -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from bench_loop.report.views import generation_figure
 from bench_loop.result import store
 from bench_loop.result.records import RunResult
 from leaderboard.models import Entry
@@ -165,6 +166,19 @@ def test_the_board_sorts_by_another_column(client: Client, show: Show) -> None:
     rows = seen.text[seen.text.index("Rank") :]
     assert rows.index("fast") < rows.index("slow")
     assert [one["aria-sort"] for one in seen.named("th") if "aria-sort" in one] == ["descending"]
+
+
+def test_board_and_run_page_show_a_speed_with_the_same_digits(client: Client, show: Show) -> None:
+    entry = show([samples.result()])[0]
+    speed = entry.run.result().speed
+    assert speed is not None
+    figure = generation_figure(speed)
+    assert figure is not None
+    assert figure.interval
+    for address in ("/", entry.get_absolute_url()):
+        text = page(client, address).text
+        assert figure.value in text
+        assert figure.interval in text
 
 
 def test_shared_first_place_is_told(client: Client, show: Show) -> None:

@@ -84,6 +84,10 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
             {"speed": [estimated(trial) for trial in samples.speed_trials()]},
             "The tokens behind its speed were estimated from the text, not counted.",
         ),
+        (
+            {"speed": samples.speed_trials()[2:]},
+            "The speed was measured only once, which does not show how much it varies.",
+        ),
         ({"status": "incomplete"}, "The run is incomplete."),
         (
             {"aggregates": Aggregates()},
@@ -131,9 +135,25 @@ def test_the_lede_names_the_strongest_and_the_weakest_suite() -> None:
     assert "It writes 40.3 tok/s after 0.4" in lede
 
 
-def test_a_run_that_stopped_early_counts_what_it_got_to() -> None:
-    stopped = samples.result(["fail", "truncated"], status="aborted")
-    assert "It passed none of the 6 trials it got to." in text_of(run_view(stopped).lede)
+def test_what_was_run_and_has_no_score_is_not_told_as_not_run() -> None:
+    picked = samples.result(["pass", "fail"], profile="custom")
+    assert picked.aggregates.quality_score is None
+    assert stat(picked, "Quality").absence == "no score"
+    assert stat(picked, "Quality").basis == "3 of 6 trials passed"
+
+
+def test_the_shortest_speed_plan_says_why_it_has_no_score() -> None:
+    speed = samples.result().speed
+    assert speed is not None
+    short = samples.result(speed=()).model_copy(
+        update={"speed": speed.model_copy(update={"plan": "minimum"})}
+    )
+    assert (stat(short, "Speed").basis or "").endswith(", too few trials for a score")
+
+
+def test_a_run_that_stopped_early_counts_the_answers_it_gave() -> None:
+    stopped = samples.result(["fail", "infrastructure_error"], status="incomplete")
+    assert "It passed none of the 3 answers it gave." in text_of(run_view(stopped).lede)
 
 
 def test_the_command_asks_for_the_same_window_and_trials() -> None:

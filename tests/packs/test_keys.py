@@ -68,7 +68,7 @@ def test_the_bus_found_by_waiting_at_the_stop() -> None:
     while (now - minutes("18:17")) % 20:
         now += 1
     end = f"{(now + 25) // 60:02d}:{(now + 25) % 60:02d}"
-    assert end == expected("reasonmath.last-bus")["answers"][0]
+    assert end == expected("reasonmath.last-bus")["clock"]
 
 
 def test_only_one_of_all_rosters_keeps_the_rules() -> None:
@@ -179,3 +179,116 @@ def test_what_is_to_be_copied_stands_in_the_prompt(task_id: str, fields: list[st
 def test_the_date_of_the_parcel_is_the_date_of_the_message() -> None:
     sent = expected("loop_schema.parcel-state")["value"]["sent_on"]
     assert dt.date.fromisoformat(sent).strftime("%-d %B %Y") == "5 March 2026"
+
+
+def test_the_quiet_minutes_by_the_clock() -> None:
+    def is_quiet(now: str, span: str) -> bool:
+        start, end = span.split("-")
+        return start <= now < end if start < end else now >= start or now < end
+
+    clock = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in range(1440)]
+    cases = [case for case in expected("coding.quiet-hours")["cases"] if "value" in case]
+    for case in cases:
+        quiet = [now for now in clock if any(is_quiet(now, span) for span in case["args"][0])]
+        assert len(quiet) == case["value"], case
+
+
+def test_what_is_no_span_is_none_for_the_clock_of_python_either() -> None:
+    refused = [
+        case["args"][0] for case in expected("coding.quiet-hours")["cases"] if "raises" in case
+    ]
+    assert [spans for spans in refused if all(map(_is_span, spans))] == []
+
+
+def _is_span(text: str) -> bool:
+    try:
+        start, end = text.split("-")
+        dt.time.fromisoformat(start)
+        dt.time.fromisoformat(end)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_fragile_parcels_on_two_scales() -> None:
+    for case in expected("coding.fragile-weight")["cases"]:
+        scales = {True: 0, False: 0}
+        for parcel in case["args"][0]:
+            scales[parcel["fragile"]] += parcel["kg"]
+        assert scales[True] == case["value"]
+
+
+def dates(values: list[dict[str, str]]) -> list[dt.date]:
+    return [dt.date.fromisoformat(value["$date"]) for value in values]
+
+
+def due(start: dt.date, count: int) -> list[dt.date]:
+    """Each month's last day that is not after the day of `start`, found day by day."""
+    found: list[dt.date] = []
+    day = start.replace(day=1)
+    while len(found) < count + 1:
+        if day.day <= start.day:
+            if found and found[-1].month == day.month:
+                found[-1] = day
+            else:
+                found.append(day)
+        day += dt.timedelta(days=1)
+    return found[:count]
+
+
+def test_the_due_dates_day_by_day() -> None:
+    task = expected("loop_code_fix.due-date-drift")
+    for case in (task["visible"], *task["cases"]):
+        start, number = dates([case["args"][0]])[0], case["args"][1]
+        if case["call"].endswith("due_dates"):
+            assert dates(case["value"]) == due(start, number), case
+        else:
+            first, after = due(start, number + 2)[number:]
+            assert dates(case["value"]["$tuple"]) == [first, after - dt.timedelta(days=1)], case
+
+
+def test_the_delivery_fee_in_cents() -> None:
+    task = expected("loop_code_fix.free-delivery")
+    for case in (task["visible"], *task["cases"]):
+        cents = round(case["args"][0] * 100)
+        assert case["value"] == (4 if cents in range(5000) else 0)
+
+
+def test_the_pallets_by_trying_every_bay() -> None:
+    replies = TASKS["toolcall.cold-store-move"].replies
+    assert replies is not None
+    rows = next(
+        rule.reply
+        for rule in replies.rules
+        if rule.tool == "list_bays" and rule.when["zone"] == "F"
+    )
+    free = {row["bay"]: replies.state[row["free_kg"]["$state"]] for row in rows}
+    cold = {row["bay"]: row["c"] for row in rows}
+    pallets = {
+        rule.reply["pallet"]: rule.reply for rule in replies.rules if rule.tool == "get_pallet"
+    }
+    placed = {}
+    for name in ("P-17", "P-18"):
+        weight, limit = pallets[name]["weight_kg"], pallets[name]["max_c"]
+        fitting = {bay for bay in free if free[bay] >= weight and cold[bay] <= limit}
+        assert max(fitting, key=free.__getitem__) == "F3"  # Which is locked.
+        placed[name] = max(fitting - {"F3"}, key=free.__getitem__)
+        free[placed[name]] -= weight
+    assert placed == expected("toolcall.cold-store-move")["state"]
+
+
+def test_the_hours_by_the_message() -> None:
+    text = TASKS["toolcall.open-until"].messages[0].content
+    assert "10:00 to 14:00 on Saturdays" in text
+    assert "one hour longer" in text.replace("\n", " ")
+    closing = minutes("14:00") + 60
+    assert expected("toolcall.open-until")["answer"]["parts"] == [f"{closing // 60}:00"]
+
+
+def test_the_chairs_counted_on() -> None:
+    task = TASKS["agent.chair-count"]
+    rows = dict(line.split(",") for line in task.files["stock.csv"].splitlines())
+    rows["chair"] = str(int(rows["chair"]) + 12)
+    wanted = task.expected
+    assert wanted["workspace"]["lines"]["stock.csv"] == [f"{k},{v}" for k, v in rows.items()]
+    assert wanted["answer"]["value"] == int(rows["chair"])

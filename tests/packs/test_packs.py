@@ -71,7 +71,16 @@ def test_a_pack_is_read(pack: Path) -> None:
 
 
 def test_the_shipped_packs_are_found_and_read_once() -> None:
-    assert pack_names() == ["instructfollow", "loop_schema", "reasonmath", "speed"]
+    assert pack_names() == [
+        "agent",
+        "coding",
+        "instructfollow",
+        "loop_code_fix",
+        "loop_schema",
+        "reasonmath",
+        "speed",
+        "toolcall",
+    ]
     assert load_pack("reasonmath") is load_pack("reasonmath")
 
 
@@ -91,7 +100,9 @@ def test_packs_of_another_folder_can_be_read(pack: Path) -> None:
     [
         ("verifier_type: tolerance\n", "", "verifier_type", "Field required"),
         ("verifier_type: tolerance", "verifier_type: guess", "verifier_type", "Input should be"),
-        ("verifier_type: tolerance", "verifier_type: artifact", "verifier_type", "no verifier"),
+        ("verifier_type: tolerance", "verifier_type: artifact", "expected.value", "Extra inputs"),
+        ("prompt: What is 2 + 3?", "messages: [hello]", "messages.0", "be an object"),
+        ("prompt: What is 2 + 3?", "messages: hello", "messages", "valid array"),
         ("title: Two numbers", "titel: Two numbers", "title", "Field required"),
         ("notes: One", "colour: red\nnotes: One", "colour", "Extra inputs are not permitted"),
         ("difficulty: easy", "difficulty: simple", "difficulty", "Input should be"),

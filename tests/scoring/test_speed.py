@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_loop.contracts.chat import EngineTimings
+from bench_loop.contracts.chat import EngineTimings, TokenCounts
 from bench_loop.result.records import Spread, Trial
-from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, spread
+from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, reach, spread
 from tests.scoring.make_trials import engine_timings, speed_trial
 
 
@@ -35,6 +35,13 @@ def test_a_single_measurement_has_no_deviation() -> None:
 def test_half_width_is_students() -> None:
     # 48, 50, 52: s = 2, t(0.975, 2) = 4.302653, h = 4.302653 x 2 / (sqrt(3) x 50).
     assert half_width(spread([48.0, 50.0, 52.0])) == pytest.approx(0.0993655, abs=5e-7)
+
+
+def test_reach_is_the_half_width_in_the_unit_of_the_values() -> None:
+    # t(0.975, 2) = 4.30265, s = 2, n = 3: 4.30265 x 2 / sqrt(3).
+    assert reach(spread([48.0, 50.0, 52.0])) == pytest.approx(4.96827, abs=5e-5)
+    assert reach(spread([48.0])) is None
+    assert reach(None) is None
 
 
 def test_half_width_needs_two_trials() -> None:
@@ -215,6 +222,25 @@ def test_estimated_tokens_are_a_finding() -> None:
     assert speed.generation_tps is not None
     assert speed.generation_tps.basis == "estimated"
     assert "estimated_tokens" in speed.findings
+
+
+def test_a_server_that_counts_no_tokens_is_not_called_too_fast() -> None:
+    counts = TokenCounts(prompt=None, completion=None)
+    silent = [trial.model_copy(update={"tokens": counts}) for trial in headline(50.0, 50.0)]
+    speed = measure_speed(silent, "headline")
+    assert speed.generation_tps is None
+    assert speed.findings == ("tokens_unknown",)
+
+
+def test_above_two_thousand_tokens_a_second_the_long_trials_give_the_headline() -> None:
+    short = headline(3000.0, 3000.0, 3000.0)
+    long = [speed_trial("p1024x2048", tps=2900.0, trial=number) for number in (1, 2, 3)]
+    speed = measure_speed([*short, *long], "headline")
+    assert speed.generation_tps is not None
+    assert (round(speed.generation_tps.median), speed.generation_tps.n) == (2900, 3)
+    assert speed.ttft_s is not None
+    assert speed.ttft_s.n == 6
+    assert "too_short_to_rate" not in speed.findings
 
 
 def test_a_spread_names_its_least_trusted_basis() -> None:

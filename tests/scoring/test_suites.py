@@ -39,6 +39,13 @@ def test_counts_are_of_scored_trials() -> None:
     assert (result.truncated_count, result.error_count, result.task_count) == (1, 1, 3)
 
 
+def test_cut_answers_stand_beside_the_wrong_ones_c151() -> None:
+    result = result_of(["pass", "truncated", "truncated", "fail"])
+    assert (result.task_count, result.pass_count) == (4, 1)
+    assert (result.truncated_count, result.fail_count) == (2, 1)
+    assert (result.score, result.score_of_finished) == (25.0, 50.0)
+
+
 def test_infrastructure_errors_are_counted_and_never_scored() -> None:
     result = result_of([["pass", "infrastructure_error"], ["infrastructure_error"]])
     assert (result.score, result.error_count, result.task_count) == (100.0, 2, 2)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
-from leaderboard.bands import league_of
 from leaderboard.models import Entry
 from leaderboard.publish import columns, gpu_model, publish, withdraw
 from runs.models import Run, RunEvent

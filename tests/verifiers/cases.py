@@ -10,19 +10,28 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.judging import judge
 
 
-def make_task(verifier_type: VerifierType, expected: dict[str, Any]) -> BenchmarkTask:
-    return BenchmarkTask(
-        suite="cases",
-        id="cases.case",
-        title="A case",
-        difficulty="easy",
-        capability_tags=("format",),
-        verifier_type=verifier_type,
-        notes="A case.",
-        messages=(Message(role="user", content="?"),),
-        expected=expected,
-        reference="",
-    )
+def make_task(
+    verifier_type: VerifierType, expected: dict[str, Any], **fields: Any
+) -> BenchmarkTask:
+    """A task of the suite `cases`, with tools or files where `fields` gives some."""
+    values = {
+        "suite": "cases",
+        "id": "cases.case",
+        "title": "A case",
+        "difficulty": "easy",
+        "capability_tags": ("format",),
+        "verifier_type": verifier_type,
+        "notes": "A case.",
+        "messages": (Message(role="user", content="?"),),
+        "expected": expected,
+        "reference": "",
+    }
+    return BenchmarkTask.model_validate(values | fields)
+
+
+def code_task(**expected: Any) -> BenchmarkTask:
+    """A task that asks for the function `total`."""
+    return make_task("artifact", {"function": "total", **expected}, limits={"wall_s": 2.0})
 
 
 def judged(

@@ -13,7 +13,7 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.errors import PackError, SandboxError
 from bench_loop.verifiers.artifact import check, trusted
 from bench_loop.verifiers.judging import judge, needs_sandbox
-from tests.verifiers.make_tasks import code_task, make_task
+from tests.verifiers.cases import code_task, make_task
 
 ONE = [{"args": [[1, 2]], "value": 3}]
 
@@ -241,11 +241,11 @@ def test_endless_output_of_the_code_changes_nothing(sandbox: Sandbox) -> None:
 
 def workspace_task(**rules: Any) -> BenchmarkTask:
     return make_task(
-        verifier_type="artifact",
+        "artifact",
+        {"workspace": rules},
         tools="workspace",
         files={"a.ini": "[s]\nk = 1\n", "b.txt": "one\ntwo\n", "tests/test_a.py": "x = 1\n"},
         protected=("tests/test_a.py",),
-        expected={"workspace": rules},
     )
 
 
@@ -338,4 +338,4 @@ def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
 )
 def test_an_expectation_that_can_not_be_judged_is_refused(expected: dict[str, Any]) -> None:
     with pytest.raises(PackError):
-        check(make_task(verifier_type="artifact", expected=expected))
+        check(make_task("artifact", expected))

@@ -12,7 +12,7 @@ from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.judging import judge
 from tests.verifiers.attacks import ATTACKS, RIGHT, WRONG
-from tests.verifiers.make_tasks import code_task
+from tests.verifiers.cases import code_task
 
 TESTS = """
 from solution import total

@@ -15,7 +15,7 @@ from bench_loop.contracts.verifier import Output
 from bench_loop.verifiers.code import find_code
 from bench_loop.verifiers.extraction import without_thinking
 from bench_loop.verifiers.judging import judge
-from tests.verifiers.make_tasks import make_task
+from tests.verifiers.cases import make_task
 
 FILE = Path(__file__).parents[1] / "fixtures" / "cases" / "code_and_tools.jsonl"
 CASES = {case["id"]: case for case in map(json.loads, FILE.read_text("utf-8").splitlines())}
@@ -61,10 +61,10 @@ AREA = tool("area", ["base"], base="integer")
 
 def tool_task(offered: dict[str, Any], **expected: Any) -> BenchmarkTask:
     return make_task(
-        verifier_type="tool_trace",
+        "tool_trace",
+        expected,
         tools=(offered,),
         replies={"rules": ({"tool": offered["name"], "reply": {"ok": True}},)},
-        expected=expected,
     )
 
 
@@ -111,7 +111,7 @@ def test_the_right_code_is_taken_and_run(case_id: str, sandbox: Sandbox) -> None
     case = CASES[case_id]
     code = find_code(without_thinking(case["input"]).text, function)
     assert code.text == case["right_answer"]["code"] + "\n"
-    task = make_task(verifier_type="artifact", expected={"function": function, "cases": [hidden]})
+    task = make_task("artifact", {"function": function, "cases": [hidden]})
     output = Output(text=case["input"], convention="fenced_code")
     assert judge(output, task, sandbox).outcome == "pass"
 

@@ -20,6 +20,8 @@ PUZZLE = {
     }
 }
 
+LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
+
 
 @pytest.mark.parametrize(
     ("expected", "kept", "broken", "reason"),
@@ -29,7 +31,29 @@ PUZZLE = {
         ({"items": ["Ada", "Ben"]}, "ada; ben.", "Ada", "item_count"),
         ({"items": ["Ada", "Ben"]}, "Ada and Ben", "Ben, Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben", "Cy"]}, "Ada, Ben, and Cy", "Ada, Ben", "item_count"),
+        ({"items": ["Ada", "Ben"]}, "Ada Ben", "Ben Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben"]}, "[Ada → Ben]", "Ada → Ben → Cy", "item_count"),
+        ({"items": ["Ada", "Ben"]}, "1. Ada, 2. Ben", "2. Ben, 1. Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben"]}, "(Ada, Ben)", "(Ada), Cy", "wrong_item:2"),
+        ({"items": ["Ada", "Ben"]}, "Ada / Ben (in this order)", "Ada or Ben", "item_count"),
+        (LABELLED, "Monday: Ada, Tuesday: Ben", "Tuesday: Ada, Monday: Ben", "wrong_item:1"),
+        (LABELLED, "Ada (Mon), Ben (Tue)", "Ada (Tue), Ben (Mon)", "wrong_item:1"),
+        (LABELLED, "Ada on Monday and Ben on Tuesday", "Ada, Ben on Monday", "wrong_item:2"),
+        ({"clock": "19:42"}, "19:42 h", "19:24", "wrong_answer"),
+        ({"clock": "19:42"}, "7.42 p.m.", "7:42", "wrong_answer"),
+        ({"clock": "19:42"}, "It ends at 19:42 (pm).", "before 19:42", "no_single_answer"),
         ({"equals": ["YES"]}, " YES \n", "Yes", "wrong_answer"),
+        ({"equals": ["a b"]}, "\ufeffa\u00a0\u200bb\u200b", "a  b", "wrong_answer"),
+        ({"equals": ["caf\u00e9"]}, "cafe\u0301", "cafe", "wrong_answer"),
+        ({"equals": ["harbour"]}, "har\u00adbour", "h\u0430rbour", "wrong_answer"),
+        ({"lines": 2}, "a\rb", "a\u2028b\u2029c", "line_count"),
+        (
+            {"twisting": ["except", "no one"]},
+            "exceptional one",
+            "All except one",
+            "changed_meaning",
+        ),
+        ({"forbidden": ["please"]}, "pleased", "ple\u200base", "forbidden_word"),
         ({"equals": ["YES"]}, "YES", "YES.", "wrong_answer"),
         ({"lines": 2}, "a\nb\n", "a\n\nb", "line_count"),
         ({"lines": 2}, "a\r\nb", "a b", "line_count"),
@@ -68,6 +92,7 @@ PUZZLE = {
         (PUZZLE, "The heat gun is back.", "Back is the heat gun.", "wrong_phrase"),
         (PUZZLE, "The heat gun is back.", "Heat the gun is back.", "wrong_phrase"),
         (PUZZLE, "The heat gun is back.", "The heat gun is back back.", "wrong_words"),
+        (PUZZLE, "The heat gun, is back.", "The heat gun, is, back.", "wrong_end"),
     ],
 )
 def test_a_rule_passes_what_keeps_it_and_fails_what_breaks_it(
@@ -94,7 +119,7 @@ def test_a_wrong_number_is_told_in_a_sentence(
 
 
 def test_every_rule_has_a_case_above() -> None:
-    assert len(RULES) == 15
+    assert len(RULES) == 17
 
 
 @pytest.mark.parametrize(
@@ -132,6 +157,9 @@ def test_the_answer_is_the_reply_without_outer_white_space() -> None:
         ({"line_equals": {"first": "c"}}, "expected.line_equals.first.[key]"),
         ({"answers": []}, "expected.answers"),
         ({"items": ["Ada, Ben"]}, "expected.items"),
+        ({"items": ["Ada"], "item_labels": ["a", "b"]}, "expected.item_labels"),
+        ({"clock": "7:42"}, "expected.clock"),
+        ({"clock": "24:00"}, "expected.clock"),
         (
             {"word_puzzle": {"line": 1, "words": ["a"], "phrases": ["a b"]}},
             "expected.word_puzzle.words",

@@ -58,6 +58,10 @@ def test_thinking_is_removed(reply: str, text: str, is_unclosed: bool) -> None:
         ("12\u202f345", "12 345"),
         ("12\u00a0345", "12 345"),
         ("12’345", "12'345"),
+        ("_5 km_", "5 km"),
+        ("snake_case", "snake_case"),
+        ("<b>5</b> km", " 5  km"),
+        ("19{:}42", "19:42"),
     ],
 )
 def test_dress_is_taken_off(dressed: str, bare: str) -> None:
@@ -88,6 +92,18 @@ def test_dress_is_taken_off(dressed: str, bare: str) -> None:
         ("12 x 8 = 96", "12 × 8 = 96"),
         ("Work.\n\n5", "5"),
         ("5 km\n---", "5 km"),
+        ("| ANSWER: | 5 km |", "| 5 km |"),
+        ("| a | b |\n|---|---|\n| ANSWER | 5 km |", "5 km |"),
+        ("_ANSWER: 5 km_", "5 km"),
+        ("<strong>ANSWER:</strong> 5 km", "5 km"),
+        ("ANSWER 5 km", "5 km"),
+        ("ANSWER - 5 km", "5 km"),
+        ("Answer → 5 km", "5 km"),
+        ("ANSWER： 5 km", "5 km"),
+        ("Then <answer>5 km</answer>", "5 km"),
+        ("ANSWER: 5 km\nANSWER: 5 km", "5 km"),
+        ("First 2, then 3.\nThe club walks 5 km.", "The club walks 5 km."),
+        ("She pays **€5**.", "She pays €5."),
     ],
 )
 def test_the_answer_line_is_found(reply: str, line: str) -> None:
@@ -109,6 +125,14 @@ def test_the_answer_line_is_found(reply: str, line: str) -> None:
         "\\boxed{5",
         "\\boxed{}",
         "ANSWER: " + "5" * 500,
+        "The walk cannot be 5 km.",
+        "It isn't 5 km.",
+        "It may be 5 or so.",
+        "Perhaps they walk 5 km.",
+        "They walk 2 km and 3 km.",
+        "They walk 5 km through the wood today.",
+        "<answer></answer>",
+        "<answer>5",
     ],
 )
 def test_prose_holds_no_answer_line(reply: str) -> None:

@@ -72,8 +72,9 @@ def test_a_long_answer_is_repeated_in_part_only() -> None:
 
 
 def test_a_verifier_that_does_not_exist_names_the_task_file() -> None:
+    task = make_task("exact", {}).model_copy(update={"verifier_type": "guess"})
     with pytest.raises(PackError) as caught:
-        verifier_of(make_task("tool_trace", {}))
+        verifier_of(task)
     assert (caught.value.file, caught.value.field) == ("cases/case.yaml", "verifier_type")
 
 

@@ -64,6 +64,29 @@ MONEY = {"": Fraction(1), "€": Fraction(1), "euros": Fraction(1)}
         ("6.50 €", MONEY, "6.5"),
         ("EUR 6.50", MONEY, "6.5"),
         ("6.50 euros", MONEY, "6.5"),
+        ("6,50 €", MONEY, "6.5"),
+        ("106,8", LENGTHS, "106.8"),
+        ("0,138 km", LENGTHS, "138"),
+        ("3,1415 m", LENGTHS, "3.1415"),
+        ("1.234,5 m", LENGTHS, "1234.5"),
+        ("1,068 m", LENGTHS, "1068"),
+        ("4,950 - 4,812 = 138 m", LENGTHS, "138"),
+        ("106 ⅘ km", LENGTHS, "106800"),
+        ("106⅘ km", LENGTHS, "106800"),
+        ("٣٫٥ km", LENGTHS, "3500"),
+        ("12\u2009345 m", LENGTHS, "12345"),
+        ("5\u202fkm", LENGTHS, "5000"),
+        ("2 km → 2000 m", LENGTHS, "2000"),
+        ("2 + 3 => 5 km", LENGTHS, "5000"),
+        ("5 km because 2 + 3 is 5 and 4 is less", LENGTHS, "5000"),
+        ("5 km, i.e. 2 + 3", LENGTHS, "5000"),
+        ("5 km!", LENGTHS, "5000"),
+        ("ninety-six km", LENGTHS, "96000"),
+        ("one hundred and thirty-eight", LENGTHS, "138"),
+        ("Two thousand five hundred m", LENGTHS, "2500"),
+        ("zero", LENGTHS, "0"),
+        ("six euros", MONEY, "6"),
+        ("one hour and twenty minutes", {**TIMES, "hour": Fraction(60)}, "80"),
     ],
 )
 def test_a_quantity_is_read(line: str, units: dict[str, Fraction], value: str) -> None:
@@ -98,7 +121,20 @@ def test_a_quantity_is_read(line: str, units: dict[str, Fraction], value: str) -
         "not 5 km",
         "3/4/2026",
         "856.8 - 750",
-        "106,8",
+        "5,6,7",
+        "1,234,56",
+        "5·6",
+        "<= 5",
+        "=< 5 km",
+        ">= 5",
+        "x <= 5 km",
+        "5 km do not fit",
+        "5 km isn't enough",
+        "five or six",
+        "five to six km",
+        "one two",
+        "twenty eleven",
+        "not five",
         "5/0",
         "19:42",
         "1.2.3",
@@ -108,7 +144,9 @@ def test_doubt_is_refused(line: str) -> None:
     assert read_quantity(plain(line), LENGTHS).reason == "no_single_answer"
 
 
-@pytest.mark.parametrize("line", ["5 miles", "5 km/h", "5 km per hour", "5 km²", "5%", "5 kmh"])
+@pytest.mark.parametrize(
+    "line", ["5 miles", "5 km/h", "5 km per hour", "5 km²", "5%", "5 kmh", "5^2", "5 dozen", "5k"]
+)
 def test_a_foreign_unit_is_refused(line: str) -> None:
     assert read_quantity(plain(line), LENGTHS).reason == "unknown_unit"
 

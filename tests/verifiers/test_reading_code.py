@@ -192,9 +192,9 @@ def test_no_reply_raises(pieces: list[str]) -> None:
 )
 def test_a_hundred_kilobytes_cost_no_time(reply: str) -> None:
     def seconds(read: Callable[[], object]) -> float:
-        started = time.perf_counter()
+        started = time.thread_time()
         read()
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
     readers = (lambda: find_code(reply, "f"), lambda: find_files(reply, KNOWN, EDITABLE))
     assert [min(seconds(read) for _ in range(5)) < 0.05 for read in readers] == [True, True]

@@ -13,7 +13,7 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.errors import PackError
 from bench_loop.verifiers.judging import judge
 from bench_loop.verifiers.tool_trace import check
-from tests.verifiers.make_tasks import make_task
+from tests.verifiers.cases import make_task
 
 ORDER = {
     "name": "order",
@@ -50,9 +50,7 @@ REPLIES = {
 
 
 def task(**expected: Any) -> BenchmarkTask:
-    return make_task(
-        verifier_type="tool_trace", tools=(ORDER, STOCK), replies=REPLIES, expected=expected
-    )
+    return make_task("tool_trace", expected, tools=(ORDER, STOCK), replies=REPLIES)
 
 
 def said(*turns: list[tuple[str, Any]], text: str = "") -> Output:

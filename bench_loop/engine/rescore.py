@@ -1,0 +1,256 @@
+"""Judges a stored run again: the same outputs, the verifiers and formulas of this version.
+
+A verdict is judged again where the trial holds an output and the task's prompt is still the one
+that was asked. A suite whose pack has changed since (`is_stale`) is judged too, so that the change
+shows, but its new verdicts never enter the run: it was made by another pack, and says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import bench_loop
+from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.verifier import TaskScore
+from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.result.fingerprint import fingerprint
+from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
+from bench_loop.scoring.constants import ENGINE_FAULTS, SCORING_VERSION
+from bench_loop.scoring.recompute import SuiteKey, score_run
+from bench_loop.scoring.suites import is_warmup
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
+
+VERDICT_FIELDS = ("outcome", "score", "reason", "answer")
+"""What makes two verdicts differ; the sentence may be worded otherwise."""
+DECIMALS = 6
+"""To which scores are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialChange:
+    """A trial whose verdict is another one now."""
+
+    before: Trial
+    after: TaskScore
+    is_stale: bool
+    """Its pack has changed since, so that the run keeps the verdict it had."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteChange:
+    """One suite before and after; `after` is what the run says now."""
+
+    before: SuiteResult
+    after: SuiteResult
+    is_stale: bool
+    current_hash: str | None
+    """The pack's hash in this installation; None: it has no such suite."""
+    not_judged: int
+    """Trials that could not be judged again: their task is gone, asks otherwise now, or needs a
+    sandbox that was not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescore:
+    """What judging a run again gave."""
+
+    before: RunResult
+    after: RunResult
+    """`before` itself where nothing that enters the run has changed."""
+    trials: tuple[TrialChange, ...]
+    suites: tuple[SuiteChange, ...]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any verdict or score is another one, stale suites included."""
+        return bool(self.trials) or self.after is not self.before
+
+
+def has_no_output(trial: Trial) -> bool:
+    """Whether the trial ended without anything to judge. None of these endings scores a point."""
+    is_fault = trial.outcome == "fail" and trial.reason in ENGINE_FAULTS
+    return is_fault or trial.outcome in ("harness_error", "infrastructure_error", "not_applicable")
+
+
+def scored_task_ids(result: RunResult, pack: Pack) -> tuple[str, ...]:
+    """The tasks of `pack` in this run: those of the profile; in a custom run those that it ran."""
+    if result.profile in pack.profiles:
+        return tuple(pack.profiles[result.profile])
+    ran = {trial.task_id for trial in result.trials if trial.suite == pack.name}
+    return tuple(task.id for task in pack.tasks if task.id in ran)
+
+
+def rescore(
+    result: RunResult, now: datetime | None = None, sandbox: Sandbox | None = None
+) -> Rescore:
+    """Judge `result` again with the packs and verifiers of this installation.
+
+    Without a `sandbox`, verdicts that need code to be run stay as they are.
+    """
+    packs = _packs(result)
+    stale = {
+        suite.suite
+        for suite in result.suites
+        if suite.suite not in packs or packs[suite.suite].pack_hash != suite.pack_hash
+    }
+    judged = [(trial, _verdict(trial, packs, sandbox)) for trial in result.trials]
+    trials = tuple(
+        trial if verdict is None or trial.suite in stale else _with_verdict(trial, verdict)
+        for trial, verdict in judged
+    )
+    after = _scored(result, trials, packs, stale, now or datetime.now(UTC))
+    not_judged = Counter(
+        trial.suite for trial, verdict in judged if verdict is None and not has_no_output(trial)
+    )
+    return Rescore(
+        before=result,
+        after=after,
+        trials=tuple(
+            TrialChange(trial, verdict, trial.suite in stale)
+            for trial, verdict in judged
+            if verdict is not None and _differs(trial, verdict)
+        ),
+        suites=tuple(
+            SuiteChange(
+                before=old,
+                after=new,
+                is_stale=old.suite in stale,
+                current_hash=packs[old.suite].pack_hash if old.suite in packs else None,
+                not_judged=not_judged[old.suite],
+            )
+            for old, new in zip(result.suites, after.suites, strict=True)
+            if old.dimension == "quality"
+        ),
+    )
+
+
+def _packs(result: RunResult) -> dict[str, Pack]:
+    """The packs of the run's suites that this installation has."""
+    known = set(pack_names())
+    return {suite.suite: load_pack(suite.suite) for suite in result.suites if suite.suite in known}
+
+
+def wants_sandbox(result: RunResult) -> bool:
+    """Whether a suite of the run has verdicts that need code to be run that a model wrote."""
+    return any(pack.needs_sandbox for pack in _packs(result).values())
+
+
+def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -> TaskScore | None:
+    """The verdict of today; None where the trial cannot be judged again."""
+    pack = packs.get(trial.suite)
+    task = _task(pack, trial) if pack else None
+    if pack is None or task is None or trial.outcome is None or has_no_output(trial):
+        return None
+    if sandbox is None and needs_sandbox(task):
+        return None
+    return judge(pack.stored_output(trial), task, sandbox)
+
+
+def _task(pack: Pack, trial: Trial) -> BenchmarkTask | None:
+    """The task of a trial, if its prompt is still the one that was asked."""
+    task = next((task for task in pack.tasks if task.id == trial.task_id), None)
+    return task if task is not None and task_prompt_hash(task) == trial.prompt_hash else None
+
+
+def _differs(trial: Trial, verdict: TaskScore) -> bool:
+    return any(getattr(trial, name) != getattr(verdict, name) for name in VERDICT_FIELDS)
+
+
+def _with_verdict(trial: Trial, verdict: TaskScore) -> Trial:
+    """The trial with its verdict of today; itself where only the sentence is another one."""
+    if not _differs(trial, verdict):
+        return trial
+    names = (*VERDICT_FIELDS, "message", "verifier", "state_at_cut")
+    return trial.model_copy(update={name: getattr(verdict, name) for name in names})
+
+
+def _scored(
+    result: RunResult,
+    trials: tuple[Trial, ...],
+    packs: Mapping[str, Pack],
+    stale: set[str],
+    now: datetime,
+) -> RunResult:
+    """The run with `trials`, every score computed again; `result` itself where all is the same."""
+    keys = [_key(result, suite, packs, is_stale=suite.suite in stale) for suite in result.suites]
+    scores = score_run(
+        trials,
+        keys,
+        result.profile,
+        result.speed.plan if result.speed else None,
+        load_s=result.speed.load_s.median if result.speed and result.speed.load_s else None,
+        missing_suites=[key.suite for key in keys if _is_missing(result, key)],
+    )
+    has_same_scores = _rounded(scores.suites, scores.aggregates) == _rounded(
+        result.suites, result.aggregates
+    )
+    is_same_version = result.scoring_version == SCORING_VERSION
+    if trials == result.trials and has_same_scores and is_same_version:
+        return result
+    first = result.rescored.first_fingerprint if result.rescored else result.fingerprint
+    after = result.model_copy(
+        update={
+            "scoring_version": SCORING_VERSION,
+            "trials": trials,
+            "suites": scores.suites,
+            "speed": scores.speed,
+            "aggregates": scores.aggregates,
+            "signature": None,
+            "rescored": Rescoring(
+                first_fingerprint=first, bench_loop=bench_loop.__version__, at=now
+            ),
+        }
+    )
+    return after.model_copy(update={"fingerprint": fingerprint(after)})
+
+
+def _key(
+    result: RunResult, suite: SuiteResult, packs: Mapping[str, Pack], *, is_stale: bool
+) -> SuiteKey:
+    """The suite as it ran; the tasks of a stale one are those that it has trials of."""
+    task_ids: tuple[str, ...] = ()
+    if suite.dimension == "quality" and is_stale:
+        ran = (trial.task_id for trial in result.trials if trial.suite == suite.suite)
+        task_ids = tuple(dict.fromkeys(ran))
+    elif suite.dimension == "quality":
+        task_ids = scored_task_ids(result, packs[suite.suite])
+    return SuiteKey(
+        suite=suite.suite,
+        version=suite.version,
+        pack_hash=suite.pack_hash,
+        dimension=suite.dimension,
+        task_ids=task_ids,
+    )
+
+
+def _is_missing(result: RunResult, key: SuiteKey) -> bool:
+    """Whether a quality suite of the run lacks a trial."""
+    if key.dimension == "speed":
+        return False
+    done = {
+        (trial.task_id, trial.trial)
+        for trial in result.trials
+        if trial.suite == key.suite and not is_warmup(trial)
+    }
+    wanted = {
+        (task_id, number)
+        for task_id in key.task_ids
+        for number in range(1, result.settings.trials + 1)
+    }
+    return not done or not wanted <= done
+
+
+def _rounded(suites: Sequence[SuiteResult], aggregates: Aggregates) -> list[object]:
+    """All figures, to the digits that count."""
+    records = [*(suite.model_dump(mode="json") for suite in suites), aggregates.model_dump()]
+    return [_round(value) for record in records for value in record.values()]
+
+
+def _round(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_round(part) for part in value]
+    return round(value, DECIMALS) if isinstance(value, float) else value
