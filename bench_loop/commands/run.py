@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
-from bench_loop.commands.parameters import Duration, SamplingValues, Streams
+from bench_loop.commands.parameters import SamplingValues
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
@@ -69,31 +70,7 @@ Examples:
     show_default=True,
     help="Window in tokens to ask of the server.",
 )
-@click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
-@click.option(
-    "--budget",
-    type=Duration(),
-    metavar="TIME",
-    help="Time for the whole run, like 15m; what does not fit is refused, never cut.",
-)
-@click.option("--context-curve", is_flag=True, help="Measure speed with 8K, 16K and 32K filled.")
-@click.option(
-    "--concurrency",
-    type=Streams(),
-    metavar="N,N",
-    default="",
-    help="Measure so many streams at once, like 1,2,4,8.",
-)
-@click.option(
-    "--sustained",
-    type=click.FloatRange(0, 120, min_open=True),
-    is_flag=False,
-    flag_value=10.0,
-    metavar="[MINUTES]",
-    help="Measure speed under a load of 10 (or so many) minutes, at the end.",
-)
-@click.option("--probe-context", is_flag=True, help="Find how much of the window is usable.")
-@click.option("--determinism", is_flag=True, help="Ask the same twice; ranked profiles always do.")
+@measuring_options
 @click.option("--thinking", type=click.Choice(["on", "off"]), help="Have the model think or not.")
 @click.option(
     "--sampling",
@@ -120,13 +97,7 @@ def command(
     suites: str | None,
     trials: int,
     context_window: int,
-    speed_budget: float | None,
-    budget: float | None,
-    context_curve: bool,
-    concurrency: tuple[int, ...],
-    sustained: float | None,
-    probe_context: bool,
-    determinism: bool,
+    options: RunOptions,
     thinking: str | None,
     sampling: Sampling | None,
     sandbox_kind: str,
@@ -143,7 +114,7 @@ def command(
     Speed and quality are measured on your own server; nothing leaves this machine.
     """
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import RunOptions, make_plan
+    from bench_loop.engine.plan import make_plan
     from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
     from bench_loop.result.store import make_ready
@@ -163,15 +134,6 @@ def command(
         context_window=context_window,
         is_thinking=thinking == "on",
         sampling=sampling,
-    )
-    options = RunOptions(
-        speed_budget_s=speed_budget,
-        budget_s=budget,
-        has_context_curve=context_curve,
-        concurrency=concurrency,
-        sustained_s=None if sustained is None else 60 * sustained,
-        probes_context=probe_context,
-        probes_determinism=determinism,
     )
     folder = output or results_folder()
     make_ready(folder)

@@ -16,7 +16,7 @@ from bench_loop.errors import UsageError
 from bench_loop.result.records import SpeedPlan
 from bench_loop.scoring.rates import Shape
 
-EXPECTED_ANSWER_SHARE = 0.5
+EXPECTED_ANSWER_SHARE = 0.35
 """Share of the answer budget that an answer is expected to take, before any was seen."""
 
 

@@ -60,7 +60,7 @@ def time_left(
     if others is None:
         if not is_forecast:
             return None
-        others = _Pace(1.0, DOUBT_OF_FORECAST**2, DOUBT_OF_FORECAST**2)
+        others = _forecast_pace(finished.get(TIMED, ()))
     expected = spread = 0.0
     for suite, costs in to_come.items():
         pace = _pace(finished.get(suite, ()), has_own_mean=True) or others
@@ -79,6 +79,15 @@ def _pace(trials: Sequence[Finished], *, has_own_mean: bool) -> _Pace | None:
     ratio = sum(one.seconds for one in trials) / sum(one.expected for one in trials)
     spread = variance(one.seconds / one.expected for one in trials)
     return _Pace(ratio, spread, spread / len(trials) if has_own_mean else spread)
+
+
+def _forecast_pace(timed: Sequence[Finished]) -> _Pace:
+    """Before any answer was seen: as expected, but on a machine as quick as its speed trials."""
+    ratio = 1.0
+    if timed:
+        ratio = sum(one.seconds for one in timed) / sum(one.expected for one in timed)
+    doubt = (DOUBT_OF_FORECAST * ratio) ** 2
+    return _Pace(ratio, doubt, doubt)
 
 
 def _quickest(trials: Sequence[Finished]) -> float:
