@@ -28,6 +28,8 @@ class Forecast:
     speed_s: float
     extras_s: float
     """What belongs to no plan: curve, streams, sustained load, probes."""
+    speed_budget_s: float
+    """What the speed plan and its repeats may take."""
     quality_s: Mapping[str, tuple[float, ...]]
     """Of each quality trial to come, by suite."""
 
@@ -56,7 +58,7 @@ def forecast(
         speed_s = plan_s(rates, speed_plan)
         if speed_s <= left_s:
             break
-    found = Forecast(speed_plan, speed_s, extras, quality)
+    found = Forecast(speed_plan, speed_s, extras, left_s, quality)
     if options.budget_s is not None and elapsed_s + found.total_s > options.budget_s:
         raise _does_not_fit(plan, options.budget_s, elapsed_s, found, rates, window)
     return found

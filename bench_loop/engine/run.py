@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench_loop.contracts.chat import ChatReply, Message
+from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
-from bench_loop.engine.context import PROBE_SHARE, Usable, refuse_cut_task, usable_window
-from bench_loop.engine.determinism import DETERMINISM_TOKENS, probe_determinism
+from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
     Listener,
     Noted,
@@ -28,16 +26,17 @@ from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, w
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.packs import PackSuite
 from bench_loop.engine.plan import FIRST_SEED, RunOptions, RunPlan
+from bench_loop.engine.probes import Probes
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import Rates, wall_limit_s
-from bench_loop.engine.speed_prompts import PromptMaker
 from bench_loop.engine.speed_suite import SpeedSuite
 from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
+from bench_loop.scoring.load import CURVE_WINDOWS
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
@@ -78,7 +77,9 @@ class Run:
         self._ledger = Ledger(listen)
         self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
         self._speed_plan: SpeedPlan | None = None
+        self._speed_budget_s: float | None = None
         self._rates: Rates | None = None
+        self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
 
     def go(self) -> RunResult:
         """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
@@ -110,7 +111,7 @@ class Run:
             harness=self._setup.harness,
             trials=self._ledger.trials,
             speed_plan=self._speed_plan,
-            speed_budget_s=self._speed_budget_s if self._plan.speed_suite else None,
+            speed_budget_s=self._speed_budget_s,
             status=status,
             status_reason=reason,
             started_at=started_at,
@@ -123,11 +124,6 @@ class Run:
         if stopped is not None:
             raise stopped
         return result
-
-    @property
-    def _speed_budget_s(self) -> float:
-        own = self._options.speed_budget_s
-        return self._plan.profile.speed_budget_s if own is None else own
 
     def _refuse_options(self) -> None:
         """Raises UsageError for options that this plan or this server has no use for."""
@@ -169,8 +165,11 @@ class Run:
     def _measure(self) -> None:
         """Speed, probes and quality in their order; a load of minutes last, lest it warm them."""
         speed = self._measure_speed() if self._plan.speed_suite is not None else None
-        if self._is_determinism_wanted and not self._ledger.is_server_gone:
-            self._probe_determinism()
+        is_probed = self._options.probes_determinism or self._plan.profile.is_ranked
+        if is_probed and not self._ledger.is_server_gone:
+            self._listen(Noted("Asking the same things twice"))
+            found = self._probes.determinism()
+            self._conditions = replace(self._conditions, determinism=found)
         if not self._ledger.is_server_gone:
             self._measure_quality()
         if speed is not None and self._options.sustained_s and not self._ledger.is_server_gone:
@@ -189,15 +188,23 @@ class Run:
         rates = self._rates = timer.calibrate()
         spent_s = time.monotonic() - began
         expected = forecast(self._plan, self._options, rates, self._window, spent_s)
-        self._speed_plan = expected.speed_plan
+        self._speed_plan, self._speed_budget_s = expected.speed_plan, expected.speed_budget_s
         curve = wanted_curve(self._plan, self._options, rates, self._window)
+        if self._options.has_context_curve and not curve:
+            raise UsageError(
+                f"The loaded window of {self._window:,} tokens has no point of the context curve.",
+                remedy=f"Load at least {CURVE_WINDOWS[0]:,} tokens, or leave --context-curve out.",
+            )
         suite = SpeedSuite(
             timer, self._ledger, expected.speed_plan, rates, curve, self._options.concurrency
         )
         self._listen(self._speed_planned(suite, expected))
         if self._options.probes_context:
-            self._probe_context(timer.prompts, rates, PROBE_SHARE * expected.total_s)
-        suite.measure(self._speed_budget_s)
+            self._listen(Noted("Probing the context window"))
+            limit_s = PROBE_SHARE * expected.total_s
+            usable = self._probes.usable(timer.prompts, self._window, rates, limit_s)
+            self._conditions = replace(self._conditions, usable=usable)
+        suite.measure(expected.speed_budget_s)
         return suite
 
     def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
@@ -209,46 +216,6 @@ class Run:
     def _window(self) -> int:
         """The loaded window; where it could not be read back, the one that was asked for."""
         return self._conditions.model.context_loaded or self._plan.context_window
-
-    @property
-    def _is_determinism_wanted(self) -> bool:
-        return self._options.probes_determinism or self._plan.profile.is_ranked
-
-    def _probe_determinism(self) -> None:
-        """Errors leave it unprobed: the trials tell whether the server works."""
-        self._listen(Noted("Asking the same things twice"))
-
-        def ask(prompt: str, use_cache: bool) -> ChatReply:
-            settings = replace(
-                self._settings(FIRST_SEED + 1),
-                max_tokens=DETERMINISM_TOKENS,
-                use_prompt_cache=use_cache,
-            )
-            return self._ask(settings, prompt)
-
-        with suppress(ProviderError):
-            found = probe_determinism(ask)
-            self._conditions = replace(self._conditions, determinism=found)
-
-    def _probe_context(self, prompts: PromptMaker, rates: Rates, budget_s: float) -> None:
-        """Errors leave the window unprobed, with the reason."""
-        self._listen(Noted("Probing the context window"))
-
-        def ask(prompt: str, tokens: int) -> ChatReply:
-            settings = self._settings(FIRST_SEED + 1)
-            limit_s = wall_limit_s(rates, self._window, tokens)
-            return self._ask(replace(settings, max_tokens=tokens, wall_limit_s=limit_s), prompt)
-
-        try:
-            usable = usable_window(prompts, ask, self._window, rates, budget_s)
-        except ProviderError as error:
-            usable = Usable(None, f"the server failed: {error.message}"[:1000])
-        self._conditions = replace(self._conditions, usable=usable)
-
-    def _ask(self, settings: TrialSettings, prompt: str) -> ChatReply:
-        """One exchange outside of any trial."""
-        self._recorder.begin(settings)
-        return self._recorder.chat((Message(role="user", content=prompt),))
 
     def _measure_quality(self) -> None:
         harness = self._setup.harness

@@ -157,7 +157,7 @@ class RunProgress:
         now = self._clock()
         trial = event.trial
         self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
-        self._learn(trial.suite, now - self._trial_began)
+        self._learn(trial, now - self._trial_began)
         self._trial_began = now
         self._rate = event.generation_tps or self._rate
         if self._screen:
@@ -168,12 +168,16 @@ class RunProgress:
             self._write(self._finished_line(event))
         self._draw()
 
-    def _learn(self, suite: str, seconds: float) -> None:
-        """Take in how long the newest trial of `suite` took, if it was planned."""
-        number = len(self._outcomes[suite]) - 1
-        costs = self._costs(suite)
-        if number < len(costs) and costs[number] > 0:
-            self._finished.setdefault(suite, []).append(Finished(seconds, costs[number]))
+    def _learn(self, trial: Trial, seconds: float) -> None:
+        """Take in how long the newest trial took, if it was planned.
+
+        A timed one that stopped before its length says nothing of how quick the machine is.
+        """
+        number = len(self._outcomes[trial.suite]) - 1
+        costs = self._costs(trial.suite)
+        is_short = trial.suite == SPEED and trial.finish_reason != "length"
+        if number < len(costs) and costs[number] > 0 and not is_short:
+            self._finished.setdefault(trial.suite, []).append(Finished(seconds, costs[number]))
 
     def _costs(self, suite: str) -> Sequence[float]:
         """What each planned trial of a suite is expected to take; all the same if not known."""
