@@ -291,3 +291,19 @@ def test_probes_are_told_with_what_they_found() -> None:
     assert reading(result, "same answer twice") == (
         "2 of 3 prompts; the others part after 118 characters or more"
     )
+
+
+@pytest.mark.parametrize(
+    ("suites", "name"),
+    [
+        (["reasonmath"], "raw 1"),
+        (["toolcall"], "raw (tools) 1"),
+        (["reasonmath", "toolcall"], "raw, raw (tools) 1"),
+    ],
+)
+def test_the_tool_loop_of_raw_is_named(suites: list[str], name: str) -> None:
+    known = samples.result()
+    like = next(suite for suite in known.suites if suite.dimension == "quality")
+    rows = tuple(like.model_copy(update={"suite": suite}) for suite in suites)
+    path = run_view(known.model_copy(update={"suites": rows})).path
+    assert [node.name for node in path if node.kind.startswith("harness")] == [name]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings
-from bench_loop.result.records import Artifact, RunResult, Trial
+from bench_loop.result.records import Artifact, DeclaredMachine, RunResult, Spread, Trial
 from submissions import checks
 from submissions.checks import Finding, differences, generation_rate, is_safe_path, is_same
 from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
@@ -268,7 +268,7 @@ def test_a_home_folder_in_an_output_is_looked_at() -> None:
 
     result = honest(write=write)
     assert findings(result) == []
-    assert {one.code for one in findings(result, "needs_review")} == {"home_path"}
+    assert {one.code for one in findings(result, "needs_review")} == {"private"}
 
 
 def test_a_machine_that_was_not_detected_is_looked_at() -> None:
@@ -299,3 +299,65 @@ def test_the_number_of_findings_is_bounded() -> None:
     trial = Trial(suite="nowhere", task_id="x", prompt_hash="sha256:" + "0" * 64, trial=1)
     flood = result.model_copy(update={"trials": (trial,) * 2000})
     assert len(checks.findings(flood, NOW)) == checks.MAX_FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"device_class": "rtx-5090-32gb"}, "machine.device_class"),
+        ({"gpu_memory_gb": 48.0}, "machine.gpu_memory_gb"),
+        ({"gpu_memory_gb": None}, "machine.gpu_memory_gb"),
+        ({"gpus": ()}, "machine.device_class"),
+        ({"declared": DeclaredMachine(gpu="H200 x8")}, "machine.declared.gpu"),
+    ],
+)
+def test_hardware_that_contradicts_itself_is_looked_at(changes: dict[str, Any], field: str) -> None:
+    result = honest(machine=changes)
+    assert findings(result) == []
+    assert field in fields(result, "needs_review")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"parameters_b": 70.0}, "subject.parameters_b"),
+        ({"provider": "my-cloud"}, "subject.provider"),
+        ({"harness": "my-harness"}, "subject.harness"),
+        ({"model_id": "qwen3:8b-q8_0"}, "subject.quantization"),
+    ],
+)
+def test_a_subject_that_this_site_cannot_place_is_looked_at(
+    changes: dict[str, Any], field: str
+) -> None:
+    result = honest()
+    renamed = result.model_copy(update={"subject": result.subject.model_copy(update=changes)})
+    assert fields(rescored(renamed), "needs_review") == {field}
+
+
+def test_other_rules_than_those_of_every_run_are_looked_at() -> None:
+    result = honest()
+    settings = result.settings.model_copy(update={"answer_budget_rule": "no bound"})
+    changed = rescored(result.model_copy(update={"settings": settings}))
+    assert fields(changed, "needs_review") == {"settings.answer_budget_rule"}
+
+
+def test_loading_longer_than_the_whole_run_is_refused() -> None:
+    result = honest()
+    assert result.speed is not None
+    load = Spread(peak=9e8, mean=9e8, median=9e8, n=1)
+    speed = result.speed.model_copy(update={"load_s": load})
+    assert "total_runtime_s" in fields(result.model_copy(update={"speed": speed}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"power": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
+        {"power": {"host": {"ip": "192.168.1.50"}}},
+        {"signature": {"mac": "a4:83:e7:12:34:56"}},
+        {"power": {"/home/alice/secret": 1}},
+        {"power": {"note": "sk-proj-" + "Ab1" * 10}},
+    ],
+)
+def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:
+    assert {one.code for one in findings(honest().model_copy(update=changes))} == {"private"}
