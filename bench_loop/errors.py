@@ -7,6 +7,7 @@
       ProviderError            the model server cannot or will not answer      5
         ModelNotFoundError       it answers, but does not have the model       5
         EngineRejectedError      it refused or lost this one request           5
+        ContextCutError          it read only a part of a prompt               5
       LimitReachedError        a trial has used up its tokens or its time      5
       HarnessError             the harness crashed or broke its protocol       7
       SandboxError             no sandbox, or a limit was exceeded             3
@@ -106,6 +107,10 @@ class EngineRejectedError(ProviderError):
     def __init__(self, message: str, *, reason: str, status: int | None = None) -> None:
         super().__init__(message, status=status)
         self.reason = reason
+
+
+class ContextCutError(ProviderError):
+    """The server dropped a part of a prompt without a word: nothing measured on it is true."""
 
 
 class LimitReachedError(BenchLoopError):

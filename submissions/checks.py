@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
-from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.machine.record import gpu_class, total_memory_gb
 from bench_loop.names.parse import parse_model
 from bench_loop.privacy import private_kind
@@ -35,6 +35,8 @@ from bench_loop.registry import names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
+from bench_loop.scoring.load import is_speed_id, streams_of
+from bench_loop.scoring.rates import Shape
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
 from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
@@ -64,7 +66,6 @@ PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 
 SPEED_DOUBTS = frozenset({"broken_stream", "engine_client_gap"})
 SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
-SPEED_SHAPE = re.compile(r"p(\d{1,7})x(\d{1,7})")
 HOME_PATH = re.compile(
     r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w"
 )
@@ -178,7 +179,7 @@ def check_times(upload: Upload) -> Iterator[Finding]:
             yield refused("in_the_future", name, "This time lies in the future.")
     if result.finished_at < result.started_at:
         yield refused("times_reversed", "finished_at", "The run finished before it started.")
-    busy_s = sum(trial.latency_s or 0.0 for trial in result.trials)
+    busy_s = sum(_own_time_s(trial) for trial in result.trials)
     if result.speed and result.speed.load_s:
         busy_s += result.speed.load_s.median
     if result.total_runtime_s < busy_s * (1 - SLACK_SHARE) - SLACK_S:
@@ -198,6 +199,12 @@ def check_times(upload: Upload) -> Iterator[Finding]:
             total_runtime_s=result.total_runtime_s,
             wall_s=wall_s,
         )
+
+
+def _own_time_s(trial: Trial) -> float:
+    """The time of the run that a trial needed: of several at once each needs its share."""
+    streams = streams_of(trial.task_id) if trial.suite == "speed" else None
+    return (trial.latency_s or 0.0) / (streams or 1)
 
 
 def check_fingerprint(upload: Upload) -> Iterator[Finding]:
@@ -278,7 +285,7 @@ def check_trials(upload: Upload) -> Iterator[Finding]:
 
 
 def _speed_trial_findings(where: str, trial: Trial) -> Iterator[Finding]:
-    if not SPEED_SHAPE.fullmatch(trial.task_id):
+    if not is_speed_id(trial.task_id):
         yield refused("unknown_task", f"{where}.task_id", "Speed trials are named like p1024x256.")
     if trial.outcome not in SPEED_OUTCOMES:
         yield refused("verdict_mismatch", f"{where}.outcome", "Nothing is judged in a speed trial.")
@@ -330,6 +337,24 @@ def check_speed_plan(upload: Upload) -> Iterator[Finding]:
                 "trials",
                 f"The speed plan {plan} times {shape.task_id} {wanted} times.",
                 found=timed[shape.task_id],
+                expected=wanted,
+            )
+
+
+def check_speed_groups(upload: Upload) -> Iterator[Finding]:
+    """Of streams at once, and under a sustained load, no trial was left out."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for trial in upload.result.trials:
+        if trial.suite == "speed" and Shape.parse(trial.task_id) is None:
+            numbers[trial.task_id].append(trial.trial)
+    for task_id, found in numbers.items():
+        wanted = streams_of(task_id) or len(found)
+        if sorted(found) != list(range(1, wanted + 1)):
+            yield refused(
+                "missing_trial",
+                "trials",
+                f"The trials of {task_id} are not numbered from 1 to {wanted}.",
+                found=len(found),
                 expected=wanted,
             )
 
@@ -722,6 +747,7 @@ CHECKS: Sequence[Check] = (
     check_packs,
     check_trials,
     check_speed_plan,
+    check_speed_groups,
     check_fingerprint,
     check_verdicts,
     check_scores,

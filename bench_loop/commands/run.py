@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
+from bench_loop.commands.parameters import SamplingValues
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
 if TYPE_CHECKING:
+    from bench_loop.contracts.chat import Sampling
     from bench_loop.contracts.harness import HarnessAdapter
     from bench_loop.contracts.provider import Provider
     from bench_loop.contracts.sandbox import Sandbox
-    from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.errors import BenchLoopError
     from bench_loop.result.records import RunResult
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
+DEFAULT_WINDOW = 8192
 
 EXAMPLES = """
 \b
@@ -63,11 +67,18 @@ Examples:
 @click.option(
     "--context-window",
     type=click.IntRange(512, 1_048_576),
-    default=8192,
+    default=DEFAULT_WINDOW,
     show_default=True,
     help="Window in tokens to ask of the server.",
 )
-@click.option("--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed.")
+@measuring_options
+@click.option("--thinking", type=click.Choice(["on", "off"]), help="Have the model think or not.")
+@click.option(
+    "--sampling",
+    type=SamplingValues(),
+    metavar="NAME=N,..",
+    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95.",
+)
 @sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
 @click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
@@ -87,7 +98,9 @@ def command(
     suites: str | None,
     trials: int,
     context_window: int,
-    speed_budget: float | None,
+    options: RunOptions,
+    thinking: str | None,
+    sampling: Sampling | None,
     sandbox_kind: str,
     allow_unsafe: bool,
     sandbox_user: int | None,
@@ -109,12 +122,19 @@ def command(
 
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
+    if sampling is not None and thinking != "on":
+        raise UsageError(
+            "Without thinking the sampling is fixed: greedy, everything else off.",
+            remedy="Use --sampling with --thinking on.",
+        )
     picked = [name.strip() for name in suites.split(",")] if suites is not None else None
     plan = make_plan(
         profile=None if picked is not None else profile or DEFAULT_PROFILE,
         suites=picked,
         trials=trials,
         context_window=context_window,
+        is_thinking=thinking == "on",
+        sampling=sampling,
     )
     folder = output or results_folder()
     make_ready(folder)
@@ -129,16 +149,16 @@ def command(
             model_id,
             load_harness(harness),
             sandbox=sandbox,
+            thinking=None if thinking is None else thinking == "on",
+            context_window=context_window,
             label=label,
             gpu=gpu,
             gpu_memory_gb=gpu_memory_gb,
         )
         if as_json:
-            result = Run(plan, setup, folder, lambda event: None, speed_budget).go()
+            result = Run(plan, setup, folder, lambda event: None, options).go()
         else:
-            result = benchmark(
-                plan, setup, folder, speed_budget, is_endpoint_named=endpoint is not None
-            )
+            result = benchmark(plan, setup, folder, options, is_endpoint_named=endpoint is not None)
     if as_json:
         from bench_loop.result.store import to_bytes
 
@@ -234,15 +254,19 @@ def prepare(
     harness: HarnessAdapter,
     *,
     sandbox: Sandbox | None = None,
+    thinking: bool | None = None,
+    context_window: int = DEFAULT_WINDOW,
     label: str | None = None,
     gpu: str | None = None,
     gpu_memory_gb: float | None = None,
 ) -> Setup:
     """Look at server, model and machine before any time is spent.
 
-    Raises ProviderError when the server or the model cannot be benchmarked.
+    `thinking` None leaves it off where there is a switch. Raises ProviderError when the server or
+    the model cannot be benchmarked, UsageError when the model cannot be switched so.
     """
     from bench_loop.engine.run import Setup
+    from bench_loop.engine.thinking import thinking_mode
     from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
@@ -261,16 +285,15 @@ def prepare(
         declared_gpu_memory_gb=gpu_memory_gb,
         backend="cpu" if server.offloaded_layers == 0 else None,
     )
-    can_think = model.capabilities is not None and "thinking" in model.capabilities
-    thinking = False if can_think else None
-    return Setup(provider, harness, server, model, machine, thinking, sandbox)
+    mode = thinking_mode(provider, model, thinking, context_window)
+    return Setup(provider, harness, server, model, machine, mode, sandbox)
 
 
 def benchmark(
     plan: RunPlan,
     setup: Setup,
     output: Path,
-    speed_budget_s: float | None = None,
+    options: RunOptions | None = None,
     *,
     is_endpoint_named: bool = False,
 ) -> RunResult:
@@ -289,7 +312,7 @@ def benchmark(
         "verifier",
     )
     with RunProgress(screen, planned=planned, nodes=nodes) as progress:
-        result = Run(plan, setup, output, progress, speed_budget_s).go()
+        result = Run(plan, setup, output, progress, options).go()
     endpoint = setup.server.endpoint if is_endpoint_named else None
     print_run(result, screen, progress.file, endpoint)
     return result

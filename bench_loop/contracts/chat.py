@@ -96,6 +96,14 @@ class EngineTimings(Record):
     load_s: Seconds | None = Field(None, description="Time loading the model for this request.")
 
 
+class ArrivalGaps(Record):
+    """Pauses between arrivals of a stream, from its first token on: what a reader sees of it."""
+
+    p50_s: Seconds = Field(description="Half of the pauses are at most this long.")
+    p95_s: Seconds = Field(description="95 of 100 pauses are at most this long.")
+    p99_s: Seconds = Field(description="99 of 100 pauses are at most this long.")
+
+
 class StreamFacts(Record):
     """What the client saw of a stream: needed to judge whether its speed may be rated."""
 
@@ -105,6 +113,9 @@ class StreamFacts(Record):
         1,
         description="Tokens that came with the first such event; by its share of the text where "
         "the engine does not say.",
+    )
+    gaps: ArrivalGaps | None = Field(
+        None, description="Pauses between distinct arrivals; null below three arrivals."
     )
 
 

@@ -5,7 +5,7 @@ The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from pydantic import Field
@@ -49,6 +49,9 @@ class ModelFacts(Record):
     chat_template_hash: str | None = Field(None, description="sha256:... of the chat template.")
     context_declared: Count | None = Field(None, description="Window the model was trained for.")
     context_loaded: Count | None = Field(None, description="Window now loaded, read back.")
+    offloaded_share: float | None = Field(
+        None, ge=0, le=1, description="Part of its memory that lies on the GPU, read back."
+    )
     capabilities: tuple[str, ...] | None = Field(
         None, description="completion, tools, thinking, ..."
     )
@@ -80,3 +83,16 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Give back everything, a child process included. May be called twice."""
+
+
+class Foresight(Protocol):
+    """What a provider has beside that, where its server tells the probabilities of tokens."""
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        """Ids of the tokens of `text`. Raises ProviderError where the server has no tokenizer."""
+
+    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
+        """Natural log probabilities of the most likely tokens after `tokens`, by token id.
+
+        Raises ProviderError where the server does not tell them.
+        """

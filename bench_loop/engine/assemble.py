@@ -13,6 +13,7 @@ import bench_loop
 from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.provider import ModelFacts, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox, SandboxRecord
+from bench_loop.engine.context import Usable
 from bench_loop.engine.plan import SEED_RULE, RunPlan
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
@@ -20,6 +21,7 @@ from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
     SCHEMA_VERSION,
     ContextFacts,
+    Determinism,
     Machine,
     RunHeader,
     RunResult,
@@ -48,6 +50,9 @@ class Conditions:
     server: ServerFacts
     machine: Machine
     thinking: bool | None
+    usable: Usable | None = None
+    """What a probe of the window found; None: not probed."""
+    determinism: Determinism | None = None
 
 
 def assemble(
@@ -98,6 +103,7 @@ def assemble(
         settings=_settings(plan, conditions.server, speed_budget_s),
         software=_software(),
         sandbox=_sandbox_record(plan, sandbox),
+        determinism=conditions.determinism,
         speed=scores.speed,
         aggregates=scores.aggregates,
         suites=scores.suites,
@@ -142,12 +148,18 @@ def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
         kv_cache_type=server.kv_cache_type,
         speculative=server.speculative,
         offloaded_layers=server.offloaded_layers,
+        offloaded_share=model.offloaded_share,
         launch_args=server.launch_args,
         provider=server.provider,
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,
         harness=harness.name,
         harness_version=harness.version,
-        context=ContextFacts(declared=model.context_declared, loaded=model.context_loaded),
+        context=ContextFacts(
+            declared=model.context_declared,
+            loaded=model.context_loaded,
+            usable=conditions.usable.tokens if conditions.usable else None,
+            not_usable_reason=conditions.usable.why_not if conditions.usable else None,
+        ),
     )
 
 
@@ -191,6 +203,7 @@ def _settings(plan: RunPlan, server: ServerFacts, speed_budget_s: float | None) 
         seed_rule=SEED_RULE,
         answer_budget_rule=plan.answer_budget_rule,
         context_window=plan.context_window,
+        thinking_budget=plan.thinking_budget,
         wall_limit_rule=plan.wall_limit_rule,
         speed_budget_s=speed_budget_s,
         use_prompt_cache=True,

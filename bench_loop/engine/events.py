@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench_loop.result.records import RunResult, Trial
@@ -34,6 +34,15 @@ class SpeedPlanned:
     plan: str
     expected_s: float
     total: int
+    seconds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Expected seconds of each trial to come, by suite; empty: nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that goes on outside of any trial, or was found there, as a sentence."""
+
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +72,7 @@ class RunFinished:
     file: Path
 
 
-Event = RunStarted | SuitesLeftOut | SpeedPlanned | TrialStarted | TrialFinished | RunFinished
+Event = (
+    RunStarted | SuitesLeftOut | SpeedPlanned | Noted | TrialStarted | TrialFinished | RunFinished
+)
 Listener = Callable[[Event], None]

@@ -19,6 +19,11 @@ WALL_LIMIT_RULE = (
     "120 s + 3 x (prompt tokens / prompt tok/s + budget / generation tok/s), speeds of the "
     "calibration, a token for every two characters of the prompt"
 )
+THINKING_TOKENS = 4096
+"""Tokens for thinking, on top of the answer budget."""
+LONG_THINKING_TOKENS = 8192
+LONG_THINKING_SUITES = frozenset({"reasonmath", "coding", "loop_code_fix"})
+"""Suites whose tasks get more of them."""
 UNMEASURED_WALL_LIMIT_S = 600.0
 """Wall limit of a request before anything is known of the machine's speed, in seconds."""
 
@@ -50,6 +55,7 @@ class RunPlan:
     trials: int
     sampling: Sampling
     context_window: int
+    is_thinking: bool = False
 
     @property
     def speed_suite(self) -> PlannedSuite | None:
@@ -79,17 +85,55 @@ class RunPlan:
         return WALL_LIMIT_RULE
 
     def answer_budget(self, task: BenchmarkTask) -> int:
-        """Tokens that the model may generate for `task`."""
+        """Tokens that the model may generate for `task`, its thinking included."""
         cap = self.profile.answer_tokens_cap
         own = task.limits.answer_tokens
-        return own if cap is None else min(own, cap)
+        answer = own if cap is None else min(own, cap)
+        if not self.is_thinking:
+            return answer
+        return answer + (
+            LONG_THINKING_TOKENS if task.suite in LONG_THINKING_SUITES else THINKING_TOKENS
+        )
+
+    @property
+    def thinking_budget(self) -> int | None:
+        """Tokens on top of the answer in most suites; None where the model does not think."""
+        return THINKING_TOKENS if self.is_thinking else None
 
     @property
     def answer_budget_rule(self) -> str:
         """The rule of `answer_budget`, as the result file tells it."""
         rule = "4 x the longest reference answer, at least 256 tokens"
         cap = self.profile.answer_tokens_cap
-        return rule if cap is None else f"{rule}, cut to {cap} by the profile"
+        if cap is not None:
+            rule = f"{rule}, cut to {cap} by the profile"
+        if self.is_thinking:
+            suites = ", ".join(sorted(LONG_THINKING_SUITES))
+            rule = f"{rule}; thinking {THINKING_TOKENS} on top, {LONG_THINKING_TOKENS} in {suites}"
+        return rule
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run does beside its plan, and how long it may take. Times are seconds."""
+
+    speed_budget_s: float | None = None
+    """For the speed plan; None: the profile's own."""
+    budget_s: float | None = None
+    """For the whole run; None: as long as it takes."""
+    has_context_curve: bool = False
+    concurrency: tuple[int, ...] = ()
+    """Numbers of streams to send at once."""
+    sustained_s: float | None = None
+    probes_context: bool = False
+    probes_determinism: bool = False
+    """In a ranked profile it is probed in any case."""
+
+    @property
+    def need_speed(self) -> bool:
+        """Whether they rest on the calibration of the speed suite."""
+        timed = (self.budget_s, self.sustained_s, *self.concurrency)
+        return any(timed) or self.has_context_curve or self.probes_context
 
 
 def make_plan(
@@ -98,6 +142,8 @@ def make_plan(
     suites: Sequence[str] | None = None,
     trials: int = 1,
     context_window: int = CONTEXT_WINDOW,
+    is_thinking: bool = False,
+    sampling: Sampling | None = None,
 ) -> RunPlan:
     """Plan a run of a profile, or of suites picked by name (all their tasks).
 
@@ -114,7 +160,7 @@ def make_plan(
         if not chosen:
             raise UsageError("No suite is named.", remedy=f"One of: {', '.join(pack_names())}.")
         planned = tuple(PlannedSuite(pack, pack.tasks) for pack in map(load_pack, chosen))
-    return RunPlan(rules, planned, trials, Sampling(), context_window)
+    return RunPlan(rules, planned, trials, sampling or Sampling(), context_window, is_thinking)
 
 
 def _of_profile(rules: ProfileRules) -> tuple[PlannedSuite, ...]:

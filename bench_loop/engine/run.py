@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -13,42 +12,34 @@ from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
-from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
+from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
     Listener,
+    Noted,
     RunFinished,
     RunStarted,
     SpeedPlanned,
     SuitesLeftOut,
-    TrialFinished,
-    TrialStarted,
 )
+from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, wanted_curve
+from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.packs import PackSuite
-from bench_loop.engine.plan import FIRST_SEED, RunPlan
+from bench_loop.engine.plan import FIRST_SEED, RunOptions, RunPlan
+from bench_loop.engine.probes import Probes
 from bench_loop.engine.recorder import Recorder, TrialSettings
-from bench_loop.engine.speed import (
-    Rates,
-    SpeedRun,
-    Timing,
-    choose_plan,
-    expected_s,
-    wall_limit_s,
-)
-from bench_loop.engine.toolbox import definitions_of, make_toolbox
+from bench_loop.engine.speed import SpeedRun
+from bench_loop.engine.speed_plans import Rates, wall_limit_s
+from bench_loop.engine.speed_suite import SpeedSuite
+from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
-from bench_loop.errors import ProviderError, SandboxError
-from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan, Trial
+from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
+from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
-from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
-from bench_loop.scoring.rates import Shape, generation_rate
-from bench_loop.scoring.speed import FAST_HEADLINE, is_too_fast, measure_speed, usual_headline
+from bench_loop.scoring.load import CURVE_WINDOWS
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
-
-MOST_OUTAGES = 2
-"""Trials in a row that may end as infrastructure_error before the run stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +66,52 @@ class Run:
         setup: Setup,
         output: Path,
         listen: Listener,
-        speed_budget_s: float | None = None,
+        options: RunOptions | None = None,
     ) -> None:
         self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
         self._output = output
         self._listen = listen
-        self._speed_budget_s = (
-            plan.profile.speed_budget_s if speed_budget_s is None else speed_budget_s
-        )
+        self._options = options or RunOptions()
         self._recorder = Recorder(setup.provider)
-        self._trials: list[Trial] = []
+        self._ledger = Ledger(listen)
+        self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
         self._speed_plan: SpeedPlan | None = None
+        self._speed_budget_s: float | None = None
         self._rates: Rates | None = None
-        self._number = 0
+        self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
 
     def go(self) -> RunResult:
-        """Run, save and give the result. Ctrl-C keeps what is finished and then raises on.
+        """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
+        does a server that cuts prompts.
 
-        Raises ProviderError when the server fails before anything was measured.
+        Raises ProviderError when the server fails before anything was measured, UsageError when the
+        options do not fit the plan, the server or the time.
         """
         run_id, started_at = new_run_id(), datetime.now(UTC)
+        self._refuse_options()
         load_s = self._load()
-        conditions = self._conditions(load_s)
-        index = run_index(self._output, conditions, self._setup.harness, self._plan)
+        before = self._conditions = self._read_conditions(load_s)
+        index = run_index(self._output, before, self._setup.harness, self._plan)
         self._listen(RunStarted(run_id, self._setup.model.model_id, len(self._plan.quality_trials)))
         if self._left_out:
             self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
-        interrupt: KeyboardInterrupt | None = None
+        stopped: KeyboardInterrupt | ContextCutError | None = None
         try:
             self._measure()
-            status, reason = self._status(conditions)
-        except KeyboardInterrupt as pressed:
-            if not self._trials:
+            status, reason = self._status(before)
+        except (KeyboardInterrupt, ContextCutError) as stop:
+            if not self._ledger.trials:
                 raise
-            interrupt, status, reason = pressed, "aborted", "Stopped by the user."
+            stopped, status, reason = stop, "aborted", _why_stopped(stop)
         result = assemble(
             run_id=run_id,
             plan=self._plan,
-            conditions=conditions,
+            conditions=self._conditions,
             harness=self._setup.harness,
-            trials=self._trials,
+            trials=self._ledger.trials,
             speed_plan=self._speed_plan,
-            speed_budget_s=self._speed_budget_s if self._plan.speed_suite else None,
+            speed_budget_s=self._speed_budget_s,
             status=status,
             status_reason=reason,
             started_at=started_at,
@@ -127,9 +121,23 @@ class Run:
         )
         file = save(result, self._output)
         self._listen(RunFinished(result, file))
-        if interrupt is not None:
-            raise interrupt
+        if stopped is not None:
+            raise stopped
         return result
+
+    def _refuse_options(self) -> None:
+        """Raises UsageError for options that this plan or this server has no use for."""
+        if self._options.need_speed and self._plan.speed_suite is None:
+            raise UsageError(
+                "These options rest on the speed suite, which is not in this run.",
+                remedy="Add it: --suites speed,...",
+            )
+        slots, most = self._setup.server.parallel_slots, max(self._options.concurrency, default=0)
+        if slots is not None and most > slots:
+            raise UsageError(
+                f"{most} streams at once need as many slots; the server has {slots}.",
+                remedy=f"Start it with more (llama.cpp: --parallel {most}), or ask for fewer.",
+            )
 
     def _load(self) -> float | None:
         """Have the model loaded, so that no timing holds its loading; the seconds it took.
@@ -144,7 +152,7 @@ class Run:
             return None
         return reply.engine_timings.load_s
 
-    def _conditions(self, load_s: float | None) -> Conditions:
+    def _read_conditions(self, load_s: float | None) -> Conditions:
         """What server and model say of themselves now, with the model loaded."""
         server = self._setup.provider.server()
         return Conditions(
@@ -155,37 +163,59 @@ class Run:
         )
 
     def _measure(self) -> None:
-        if self._plan.speed_suite is not None:
-            self._measure_speed()
-        if not self._is_server_gone():
+        """Speed, probes and quality in their order; a load of minutes last, lest it warm them."""
+        speed = self._measure_speed() if self._plan.speed_suite is not None else None
+        is_probed = self._options.probes_determinism or self._plan.profile.is_ranked
+        if is_probed and not self._ledger.is_server_gone:
+            self._listen(Noted("Asking the same things twice"))
+            found = self._probes.determinism()
+            self._conditions = replace(self._conditions, determinism=found)
+        if not self._ledger.is_server_gone:
             self._measure_quality()
+        if speed is not None and self._options.sustained_s and not self._ledger.is_server_gone:
+            speed.sustain(self._options.sustained_s)
 
-    def _measure_speed(self) -> None:
+    def _measure_speed(self) -> SpeedSuite:
+        """Everything of the speed suite but the sustained load."""
         assert self._plan.speed_suite is not None
-        pack = self._plan.speed_suite.pack
-        run = SpeedRun(pack, self._setup.provider, self._recorder, self._settings(FIRST_SEED + 1))
-        self._rates = run.calibrate()
-        self._speed_plan, _ = choose_plan(self._plan.profile, self._rates, self._speed_budget_s)
-        schedule = run.schedule(self._speed_plan)
-        seconds = expected_s(self._rates, (timing.shape for timing in schedule))
-        total = len(schedule) + len(self._plan.quality_trials)
-        self._listen(SpeedPlanned(self._speed_plan, seconds, total))
-        end = time.monotonic() + self._speed_budget_s
-        for timing in schedule:
-            self._time(run, timing)
-            if self._is_server_gone():
-                return
-        shape = usual_headline(self._speed_plan)
-        if is_too_fast(self._trials_of(shape), self._speed_plan):
-            shape = FAST_HEADLINE
-        while self._wants_another(shape, self._speed_plan) and time.monotonic() < end:
-            self._time(run, Timing(shape, 1 + len(self._trials_of(shape)), False))
-            if self._is_server_gone():
-                return
+        began = time.monotonic()
+        timer = SpeedRun(
+            self._plan.speed_suite.pack,
+            self._setup.provider,
+            self._recorder,
+            self._settings(FIRST_SEED + 1),
+        )
+        rates = self._rates = timer.calibrate()
+        spent_s = time.monotonic() - began
+        expected = forecast(self._plan, self._options, rates, self._window, spent_s)
+        self._speed_plan, self._speed_budget_s = expected.speed_plan, expected.speed_budget_s
+        curve = wanted_curve(self._plan, self._options, rates, self._window)
+        if self._options.has_context_curve and not curve:
+            raise UsageError(
+                f"The loaded window of {self._window:,} tokens has no point of the context curve.",
+                remedy=f"Load at least {CURVE_WINDOWS[0]:,} tokens, or leave --context-curve out.",
+            )
+        suite = SpeedSuite(
+            timer, self._ledger, expected.speed_plan, rates, curve, self._options.concurrency
+        )
+        self._listen(self._speed_planned(suite, expected))
+        if self._options.probes_context:
+            self._listen(Noted("Probing the context window"))
+            limit_s = PROBE_SHARE * expected.total_s
+            usable = self._probes.usable(timer.prompts, self._window, rates, limit_s)
+            self._conditions = replace(self._conditions, usable=usable)
+        suite.measure(expected.speed_budget_s)
+        return suite
 
-    def _time(self, run: SpeedRun, timing: Timing) -> None:
-        self._announce("speed", timing.shape.task_id, is_timed=True)
-        self._keep(run.measure(timing))
+    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
+        seconds = {"speed": tuple(suite.expected_seconds()), **expected.quality_s}
+        total = sum(map(len, seconds.values()))
+        return SpeedPlanned(expected.speed_plan, expected.speed_s, total, seconds)
+
+    @property
+    def _window(self) -> int:
+        """The loaded window; where it could not be read back, the one that was asked for."""
+        return self._conditions.model.context_loaded or self._plan.context_window
 
     def _measure_quality(self) -> None:
         harness = self._setup.harness
@@ -203,31 +233,22 @@ class Run:
             )
             try:
                 for suite, task, number in self._plan.quality_trials:
-                    self._announce(suite.pack.name, task.id, is_timed=False)
+                    self._ledger.announce(suite.pack.name, task.id, is_timed=False)
                     budget = self._plan.answer_budget(task)
                     settings = replace(
                         self._settings(FIRST_SEED + number),
                         max_tokens=budget,
-                        wall_limit_s=wall_limit_s(self._rates, _prompt_tokens(task), budget),
+                        wall_limit_s=wall_limit_s(self._rates, most_prompt_tokens(task), budget),
                     )
-                    self._keep(
-                        run_trial(
-                            suites[suite.pack.name], task, number, harness, self._recorder, settings
-                        )
+                    trial = run_trial(
+                        suites[suite.pack.name], task, number, harness, self._recorder, settings
                     )
-                    if self._is_server_gone():
+                    self._ledger.keep(trial)
+                    refuse_cut_task(task, trial, self._conditions.model.context_loaded)
+                    if self._ledger.is_server_gone:
                         return
             finally:
                 harness.teardown()
-
-    def _announce(self, suite: str, task_id: str, *, is_timed: bool) -> None:
-        self._number += 1
-        self._listen(TrialStarted(self._number, suite, task_id, is_timed))
-
-    def _keep(self, trial: Trial) -> None:
-        self._trials.append(trial)
-        rate = generation_rate(trial)
-        self._listen(TrialFinished(self._number, trial, rate.tps if rate else None))
 
     def _settings(self, seed: int) -> TrialSettings:
         return TrialSettings(
@@ -240,54 +261,30 @@ class Run:
             thinking=self._setup.thinking,
         )
 
-    def _trials_of(self, shape: Shape) -> list[Trial]:
-        return [
-            trial
-            for trial in self._trials
-            if trial.task_id == shape.task_id and not trial.is_warmup
-        ]
-
-    def _wants_another(self, shape: Shape, plan: SpeedPlan) -> bool:
-        """Whether the headline needs more trials of `shape`, and may have them.
-
-        It does while they are few, while their windows are too short together, and while their
-        spread is too wide.
-        """
-        done = self._trials_of(shape)
-        if plan == "minimum":
-            return not done
-        if len(done) < HEADLINE_TRIALS or len(done) >= MAX_SPEED_TRIALS:
-            return len(done) < HEADLINE_TRIALS
-        speed = measure_speed(self._trials, plan)
-        if speed.generation_tps is None and any(map(generation_rate, done)):
-            return True
-        widths = (speed.generation_half_width, speed.ttft_half_width)
-        return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
-
-    def _is_server_gone(self) -> bool:
-        """Whether the last trials all ended in an outage: then the rest would as well."""
-        last = self._trials[-MOST_OUTAGES:]
-        return len(last) == MOST_OUTAGES and all(
-            trial.outcome == "infrastructure_error" for trial in last
-        )
-
     def _status(self, before: Conditions) -> tuple[RunStatus, str | None]:
         """`complete` only when every trial of the plan was measured on one unchanged server."""
-        outages = sum(trial.outcome == "infrastructure_error" for trial in self._trials)
+        outages = sum(trial.outcome == "infrastructure_error" for trial in self._ledger.trials)
         if outages:
-            return "incomplete", f"The server failed in {outages} of {len(self._trials)} trials."
+            return (
+                "incomplete",
+                f"The server failed in {outages} of {len(self._ledger.trials)} trials.",
+            )
         if self._left_out:
             return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
-        missing = missing_suites(self._plan, self._trials)
+        missing = missing_suites(self._plan, self._ledger.trials)
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."
         try:
-            after = self._conditions(before.server.load_s)
+            after = self._read_conditions(before.server.load_s)
         except ProviderError as error:
             return "incomplete", f"The server could not be read back at the end: {error.message}"
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def _why_stopped(stop: KeyboardInterrupt | ContextCutError) -> str:
+    return stop.message if isinstance(stop, ContextCutError) else "Stopped by the user."
 
 
 def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:
@@ -302,12 +299,3 @@ def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[st
     if not kept:
         raise SandboxError(f"{NO_SANDBOX} Not run: {', '.join(left_out)}.", remedy=SANDBOX_REMEDY)
     return replace(plan, suites=kept), left_out
-
-
-def _prompt_tokens(task: BenchmarkTask) -> int:
-    """A generous guess at the prompt tokens of all turns: one for every two characters."""
-    shown = sum(len(message.content) for message in task.messages)
-    if not task.tools:
-        return shown // 2
-    shown += len(json.dumps(definitions_of(task))) + sum(map(len, task.files.values()))
-    return task.turn_limit * shown // 2

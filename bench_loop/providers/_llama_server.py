@@ -45,6 +45,8 @@ def _params(settings: dict[str, Any]) -> Any:
     params.port = 0
     params.n_ctx = settings["n_ctx"]
     params.n_parallel = 1
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F16
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads = settings["n_threads"]
     params.cache_ram_mib = 0

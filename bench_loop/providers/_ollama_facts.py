@@ -45,10 +45,17 @@ def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any
             "context_declared": as_count(info.get(f"{architecture}.context_length"))
             or listed.context_declared,
             "context_loaded": as_count(running.get("context_length")) or None,
+            "offloaded_share": _offloaded_share(running),
             "capabilities": as_texts(show.get("capabilities")) or listed.capabilities,
             "is_remote": listed.is_remote or _is_remote(show),
         }
     )
+
+
+def _offloaded_share(running: dict[str, Any]) -> float | None:
+    """GPU memory by all memory of a loaded model, in whole percent; None where it is not told."""
+    size, on_gpu = as_count(running.get("size")), as_count(running.get("size_vram"))
+    return min(1.0, round(on_gpu / size, 2)) if size and on_gpu is not None else None
 
 
 def entry(listing: dict[str, Any], model_id: str) -> dict[str, Any]:

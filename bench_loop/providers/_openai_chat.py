@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -75,6 +76,29 @@ def other_extras(request: ChatRequest) -> dict[str, Any]:
     if request.force_length:
         extras |= {"ignore_eos": True, "min_tokens": request.max_tokens}
     return extras
+
+
+def foresight_body(tokens: Sequence[int], most_likely: int) -> dict[str, Any]:
+    """A request of llama.cpp's `/completion` for the token after `tokens` and its rivals."""
+    return {
+        "prompt": list(tokens),
+        "n_predict": 1,
+        "n_probs": most_likely,
+        "temperature": 0.0,
+        "cache_prompt": True,
+    }
+
+
+def likely_tokens(answer: dict[str, Any]) -> dict[int, float]:
+    """Log probabilities of the answer's first token and its rivals; empty where it has none."""
+    first = next(iter(as_dicts(answer.get("completion_probabilities"))), {})
+    return {
+        token: float(rival["logprob"])
+        for rival in as_dicts(first.get("top_logprobs"))
+        if (token := as_count(rival.get("id"))) is not None
+        and isinstance(rival.get("logprob"), int | float)
+        and rival["logprob"] <= 0
+    }
 
 
 def parse_line(line: str) -> Delta | None:

@@ -90,7 +90,11 @@ def _file_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
-def speculative_method(slots: list[dict[str, Any]]) -> str | None:
+def speculative_method(props: dict[str, Any], slots: list[dict[str, Any]]) -> str | None:
+    """Speculative decoding by its name at `/props`, else only whether the slots do it."""
+    params = as_dict(as_dict(props.get("default_generation_settings")).get("params"))
+    if named := as_text(params.get("speculative.types")):
+        return named
     flags = [slot.get("speculative") for slot in slots]
     if not flags or not all(isinstance(flag, bool) for flag in flags):
         return None

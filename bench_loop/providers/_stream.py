@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from bench_loop.contracts.chat import (
+    ArrivalGaps,
     ChatReply,
     EngineTimings,
     FinishReason,
@@ -172,7 +175,7 @@ class _Sum:
     has_event: bool = False
     is_last: bool = False
     events: int = 0
-    arrivals: int = 0
+    arrivals: list[float] = field(default_factory=list)
     first_event_tokens: int | None = None
     first_event_characters: int = 0
     characters: int = 0
@@ -216,7 +219,7 @@ class _Sum:
         self.events += 1
         self.characters += delta.characters
         if at_s != self.last_s:
-            self.arrivals += 1
+            self.arrivals.append(at_s)
             self.last_s = at_s
         if delta.thinking and self.first_thinking_s is None:
             self.first_thinking_s = at_s
@@ -250,7 +253,8 @@ class _Sum:
             engine_timings=self.read_timings() if self.read_timings is not None else None,
             stream=StreamFacts(
                 events=self.events,
-                distinct_arrivals=self.arrivals,
+                distinct_arrivals=len(self.arrivals),
+                gaps=arrival_gaps(self.arrivals),
                 first_event_tokens=self._first_event_tokens(tokens),
             ),
         )
@@ -282,6 +286,15 @@ class _Sum:
         if self.events and tokens.completion == 0:
             return tokens.model_copy(update={"completion": None})
         return tokens
+
+
+def arrival_gaps(arrivals: Sequence[float]) -> ArrivalGaps | None:
+    """Percentiles (nearest rank) of the pauses between arrivals; None of fewer than two pauses."""
+    gaps = sorted(later - earlier for earlier, later in pairwise(arrivals))
+    if len(gaps) < 2:
+        return None
+    p50, p95, p99 = (gaps[math.ceil(share * len(gaps) / 100) - 1] for share in (50, 95, 99))
+    return ArrivalGaps(p50_s=p50, p95_s=p95, p99_s=p99)
 
 
 def _tool_call(call: _Call) -> ToolCall:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -92,6 +92,7 @@ class Embedded:
             update={
                 "provider": self.name,
                 "version": f"xllamacpp {self._child.version}",
+                "flash_attention": True,
                 "kv_cache_type": "f16",
                 "offloaded_layers": None if self._child.has_gpu else 0,
                 "launch_args": self._child.launch_args,
@@ -112,6 +113,12 @@ class Embedded:
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
         return self._server.count_tokens(model_id, text)
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        return self._server.tokens(text)
+
+    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
+        return self._server.next_tokens(tokens, most_likely)
 
     def unload(self, model_id: str) -> bool:
         return False

@@ -8,6 +8,7 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -17,7 +18,14 @@ from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderE
 from bench_loop.providers import _faults
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
-from bench_loop.providers._openai_chat import chat_body, llama_extras, other_extras, parse_line
+from bench_loop.providers._openai_chat import (
+    chat_body,
+    foresight_body,
+    likely_tokens,
+    llama_extras,
+    other_extras,
+    parse_line,
+)
 from bench_loop.providers._openai_facts import (
     VERSION_PATHS,
     Identity,
@@ -71,7 +79,7 @@ class OpenAICompat:
             endpoint=self._http.endpoint.url,
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
-            speculative=speculative_method(slots),
+            speculative=speculative_method(props, slots),
         )
 
     def models(self) -> tuple[ModelFacts, ...]:
@@ -123,9 +131,36 @@ class OpenAICompat:
     def count_tokens(self, model_id: str, text: str) -> int | None:
         if self._known().engine != "llama.cpp":
             return None
-        body = {"content": text, "add_special": False, "parse_special": False}
-        tokens = self._http.post_json("/tokenize", body).get("tokens")
+        tokens = self._tokenized(text)
         return len(tokens) if isinstance(tokens, list) else None
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        self._refuse_unless_llama_cpp()
+        ids = self._tokenized(text)
+        if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
+            raise _faults.not_a_model_server(self._http.server, "/tokenize gives no token ids")
+        return tuple(ids)
+
+    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
+        self._refuse_unless_llama_cpp()
+        answer = self._http.post_json("/completion", foresight_body(tokens, most_likely))
+        found = likely_tokens(answer)
+        if not found:
+            raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
+        return found
+
+    def _refuse_unless_llama_cpp(self) -> None:
+        engine = self._known().engine
+        if engine != "llama.cpp":
+            raise ProviderError(
+                f"The server at {self._http.endpoint.url} ({engine}) does not tell the "
+                "probabilities of its tokens.",
+                remedy="Serve the model with llama.cpp, or name its GGUF file.",
+            )
+
+    def _tokenized(self, text: str) -> Any:
+        body = {"content": text, "add_special": False, "parse_special": False}
+        return self._http.post_json("/tokenize", body).get("tokens")
 
     def unload(self, model_id: str) -> bool:
         return False

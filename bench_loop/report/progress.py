@@ -18,6 +18,7 @@ from bench_loop.console import clean, in_signs, signs, width
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.engine.events import (
     Event,
+    Noted,
     RunFinished,
     RunStarted,
     SpeedPlanned,
@@ -26,7 +27,7 @@ from bench_loop.engine.events import (
     TrialStarted,
 )
 from bench_loop.report import figures
-from bench_loop.report.estimate import time_left
+from bench_loop.report.estimate import Finished, time_left
 from bench_loop.report.marks import (
     cell,
     cut,
@@ -69,7 +70,8 @@ class RunProgress:
         self._path = signal_path(nodes, self._signs) if nodes else None
         self._planned = dict(planned or {})
         self._outcomes: dict[str, list[Outcome | None]] = {name: [] for name in self._planned}
-        self._seconds: dict[str, list[float]] = {}
+        self._finished: dict[str, list[Finished]] = {}
+        self._expected: Mapping[str, Sequence[float]] = {}
         self._quality_total = self._total = sum(self._planned.values())
         self._current: TrialStarted | None = None
         self._note = ""
@@ -109,6 +111,8 @@ class RunProgress:
                     self._write(Text(f"Not run: {left_out}. {event.reason} {event.remedy}"))
                 case SpeedPlanned():
                     self._plan_speed(event)
+                case Noted():
+                    self.note(event.sentence)
                 case TrialStarted():
                     self._begin(event)
                 case TrialFinished():
@@ -134,6 +138,7 @@ class RunProgress:
         self._planned = {SPEED: trials, **self._planned}
         self._outcomes = {SPEED: [], **self._outcomes}
         self._total = event.total
+        self._expected = event.seconds
         if not self._screen:
             expected = figures.duration(event.expected_s)
             self._write(Text(f"speed plan {event.plan}: {trials} trials, about {expected}"))
@@ -152,8 +157,7 @@ class RunProgress:
         now = self._clock()
         trial = event.trial
         self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
-        if trial.suite != SPEED:
-            self._seconds.setdefault(trial.suite, []).append(now - self._trial_began)
+        self._learn(trial, now - self._trial_began)
         self._trial_began = now
         self._rate = event.generation_tps or self._rate
         if self._screen:
@@ -163,6 +167,23 @@ class RunProgress:
         else:
             self._write(self._finished_line(event))
         self._draw()
+
+    def _learn(self, trial: Trial, seconds: float) -> None:
+        """Take in how long the newest trial took, if it was planned.
+
+        A timed one that stopped before its length says nothing of how quick the machine is.
+        """
+        number = len(self._outcomes[trial.suite]) - 1
+        costs = self._costs(trial.suite)
+        is_short = trial.suite == SPEED and trial.finish_reason != "length"
+        if number < len(costs) and costs[number] > 0 and not is_short:
+            self._finished.setdefault(trial.suite, []).append(Finished(seconds, costs[number]))
+
+    def _costs(self, suite: str) -> Sequence[float]:
+        """What each planned trial of a suite is expected to take; all the same if not known."""
+        if self._expected:
+            return self._expected.get(suite, ())
+        return [1.0] * self._planned.get(suite, 0)
 
     def _draw(self) -> None:
         if self._screen:
@@ -249,13 +270,14 @@ class RunProgress:
 
     def _time_left(self) -> str | None:
         """The range of time left in words; None before there is evidence, or a plan."""
-        to_come = {name: self._planned[name] - len(self._outcomes[name]) for name in self._planned}
-        to_come = {name: count for name, count in to_come.items() if count > 0}
-        found = time_left(self._seconds, to_come) if to_come else None
+        to_come = {name: self._costs(name)[len(self._outcomes[name]) :] for name in self._planned}
+        to_come = {name: costs for name, costs in to_come.items() if costs}
+        is_forecast = bool(self._expected)
+        found = time_left(self._finished, to_come, is_forecast=is_forecast) if to_come else None
         if found is None:
             return None
         spent = self._clock() - self._trial_began
-        return figures.time_left(max(found[0] - spent, 0), max(found[1] - spent, 0))
+        return figures.time_left(max(found.low - spent, 0), max(found.high - spent, 0))
 
 
 class _Screen:

@@ -220,6 +220,15 @@ class SpeedTrialRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadTable:
+    """Speed beyond a single short request: heads with their units, and rows of figures."""
+
+    title: str
+    heads: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SpeedView:
     """The speed suite, raw."""
 
@@ -229,6 +238,7 @@ class SpeedView:
     trials: tuple[SpeedTrialRow, ...]
     findings: tuple[str, ...]
     basis: str
+    loads: tuple[LoadTable, ...]
 
 
 @dataclass(frozen=True, slots=True)

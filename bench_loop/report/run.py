@@ -32,7 +32,16 @@ from bench_loop.report.trials import (
     tapes,
     with_outcome,
 )
-from bench_loop.result.records import Machine, RunHeader, RunResult, Speed, Subject, Trial
+from bench_loop.result.records import (
+    ContextFacts,
+    Determinism,
+    Machine,
+    RunHeader,
+    RunResult,
+    Speed,
+    Subject,
+    Trial,
+)
 from bench_loop.scoring.aggregates import reliability_losses
 from bench_loop.scoring.constants import OUTCOMES
 from bench_loop.scoring.suites import is_scored
@@ -246,12 +255,41 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
             f"{figures.count(settings.context_window)}, "
             f"{figures.count(loaded) if loaded else 'not read back'}",
         ),
+        ("window usable", _usable(context)),
         ("thinking", {True: "on", False: "off", None: "no such switch"}[subject.thinking]),
         ("prompt cache", "allowed" if settings.use_prompt_cache else "off"),
         ("flash attention", _switch(settings.flash_attention)),
         ("parallel slots", _known(settings.parallel_slots)),
         ("threads", _known(settings.threads)),
         ("KV cache", subject.kv_cache_type or "unknown"),
+        ("speculative decoding", subject.speculative or "unknown"),
+        ("on the GPU", _offload(subject)),
+        ("same answer twice", _determinism(result.determinism)),
+    )
+
+
+def _usable(context: ContextFacts | None) -> str:
+    if context is None or context.usable is None:
+        why = context.not_usable_reason if context else None
+        return f"not found: {why}" if why else "not probed"
+    return figures.count(context.usable)
+
+
+def _offload(subject: Subject) -> str:
+    if subject.offloaded_share is not None:
+        return f"{figures.percent(subject.offloaded_share)} of the model"
+    layers = subject.offloaded_layers
+    return "unknown" if layers is None else f"{layers} layers"
+
+
+def _determinism(found: Determinism | None) -> str:
+    if found is None:
+        return "not probed"
+    same = f"{found.identical} of {found.prompts} prompts"
+    if found.first_difference is None:
+        return same
+    return (
+        f"{same}; the others part after {figures.count(found.first_difference)} characters or more"
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from bench_loop.report import figures
 from bench_loop.report.figures import UNKNOWN
 from bench_loop.report.printable import one_line
-from bench_loop.report.records import ShapeRow, SpeedRow, SpeedTrialRow, SpeedView
+from bench_loop.report.records import LoadTable, ShapeRow, SpeedRow, SpeedTrialRow, SpeedView
 from bench_loop.report.stack import spread_figure
 from bench_loop.result.records import ShapeSpeed, Speed, Spread, Trial
+from bench_loop.scoring.load import is_sustained
 from bench_loop.scoring.rates import engine_rate, ttft_s
 
 
@@ -22,7 +23,7 @@ def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
         ("TTFA", "s", speed.ttfa_s),
         ("Load", "s", speed.load_s),
     )
-    measured = [trial for trial in trials if trial.suite == "speed"]
+    measured = [t for t in trials if t.suite == "speed" and not is_sustained(t.task_id)]
     bases = {spread.basis for _, _, spread in quantities if spread and spread.basis}
     return SpeedView(
         plan=speed.plan,
@@ -31,6 +32,90 @@ def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
         trials=tuple(_speed_trial_row(trial) for trial in measured),
         findings=tuple(one_line(finding) for finding in speed.findings),
         basis=", ".join(sorted(basis.replace("_", " ") for basis in bases)) or "client clocks",
+        loads=load_tables(speed),
+    )
+
+
+def load_tables(speed: Speed) -> tuple[LoadTable, ...]:
+    """What was measured beyond single short requests; nothing of what was not."""
+    tables = (_curve(speed), _concurrency(speed), _sustained(speed), _gaps(speed))
+    return tuple(table for table in tables if table is not None)
+
+
+def _curve(speed: Speed) -> LoadTable | None:
+    if speed.curve is None:
+        return None
+    return LoadTable(
+        "Filled window",
+        (("window", ""), ("gen.", "tok/s"), ("prompt", "tok/s"), ("TTFT", "s")),
+        tuple(
+            (
+                figures.tokens(point.context_tokens),
+                _median(point.generation_tps),
+                _median(point.prompt_tps),
+                _median(point.ttft_s),
+            )
+            for point in speed.curve
+        ),
+    )
+
+
+def _concurrency(speed: Speed) -> LoadTable | None:
+    if speed.concurrency is None:
+        return None
+    return LoadTable(
+        "Streams at once",
+        (
+            ("streams", ""),
+            ("together", "tok/s"),
+            ("each", "tok/s"),
+            ("TTFT", "s"),
+            ("queue", "s"),
+            ("failed", ""),
+        ),
+        tuple(
+            (
+                str(point.streams),
+                UNKNOWN
+                if point.aggregate_tps is None
+                else figures.significant(point.aggregate_tps),
+                _median(point.stream_tps),
+                _median(point.ttft_s),
+                _median(point.queue_wait_s),
+                str(point.failed),
+            )
+            for point in speed.concurrency
+        ),
+    )
+
+
+def _sustained(speed: Speed) -> LoadTable | None:
+    load = speed.sustained
+    if load is None:
+        return None
+    return LoadTable(
+        "Sustained load",
+        (("for", ""), ("first tenth", "tok/s"), ("last tenth", "tok/s"), ("kept", "")),
+        (
+            (
+                figures.duration(load.duration_s),
+                figures.significant(load.first_tps),
+                figures.significant(load.last_tps),
+                figures.percent(load.ratio),
+            ),
+        ),
+    )
+
+
+def _gaps(speed: Speed) -> LoadTable | None:
+    gaps = speed.token_gap_s
+    if gaps is None:
+        return None
+    in_ms = (gaps.p50_s, gaps.p95_s, gaps.p99_s)
+    return LoadTable(
+        "Pauses",
+        (("p50", "ms"), ("p95", "ms"), ("p99", "ms")),
+        (tuple(figures.significant(1000 * pause) for pause in in_ms),),
     )
 
 

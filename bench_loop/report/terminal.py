@@ -27,6 +27,8 @@ from bench_loop.report.marks import (
     wrapped,
 )
 from bench_loop.report.progress import RunProgress
+from bench_loop.report.records import LoadTable
+from bench_loop.report.speed import load_tables
 from bench_loop.report.stack import harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
@@ -142,6 +144,22 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
     yield label("speed").append_text(first[LABEL:])
     yield from rest
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
+    for table in load_tables(speed):
+        yield from _load_lines(table, page)
+
+
+def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
+    """A table of a few figures as lines, each known figure after its name."""
+    for number, row in enumerate(table.rows):
+        line = Text()
+        for (name, unit), figure in zip(table.heads, row, strict=True):
+            if figure != figures.UNKNOWN:
+                line.append("   " if line else "").append(f"{name} ", style="basis")
+                line.append(figure, style="figure")
+                line.append(f" {unit}" if unit else "", style="basis")
+        first, *rest = wrapped(line, page.screen, indent=LABEL)
+        yield label("" if number else table.title.lower()).append_text(first[LABEL:])
+        yield from rest
 
 
 def _speed_basis(speed: Speed) -> str:

@@ -50,6 +50,7 @@ SPEED_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("flash attention", lambda run: run.settings.flash_attention),
     ("speculative decoding", lambda run: run.subject.speculative),
     ("offloaded layers", lambda run: run.subject.offloaded_layers),
+    ("offloaded share", lambda run: run.subject.offloaded_share),
     ("parallel slots", lambda run: run.settings.parallel_slots),
 )
 """Settings that must be equal for speed only."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, Field, field_validator
 
 from bench_loop.contracts.chat import (
+    ArrivalGaps,
     Basis,
     CallRecord,
     EngineTimings,
@@ -39,6 +40,9 @@ class ContextFacts(Record):
     declared: Count | None = Field(None, description="What the model says it was trained for.")
     loaded: Count | None = Field(None, description="What the server had loaded, read back.")
     usable: Count | None = Field(None, description="What a marker probe showed; null: not probed.")
+    not_usable_reason: Text | None = Field(
+        None, description="Why a marker probe gave no figure; null: it did, or was not made."
+    )
 
 
 class Subject(Record):
@@ -61,6 +65,9 @@ class Subject(Record):
     kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
     speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
     offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    offloaded_share: float | None = Field(
+        None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
+    )
     launch_args: Many[Text] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
     )
@@ -129,6 +136,16 @@ class Settings(Record):
     )
 
 
+class Determinism(Record):
+    """The same greedy request twice, once with the prompt read anew and once remembered."""
+
+    prompts: int = Field(ge=1, le=100, description="Prompts that were sent twice.")
+    identical: Count = Field(description="Prompts whose two answers are the same.")
+    first_difference: Count | None = Field(
+        None, description="Characters that the first differing answers share; null: none differ."
+    )
+
+
 class Software(Record):
     """Versions of what took part, apart from the engine (subject.provider_version)."""
 
@@ -163,6 +180,40 @@ class ShapeSpeed(Record):
     latency_s: Spread | None = None
 
 
+class CurvePoint(Record):
+    """Speed with so much of the window filled."""
+
+    context_tokens: Count = Field(description="Window that prompt and answer nearly fill.")
+    generation_tps: Spread | None = None
+    prompt_tps: Spread | None = None
+    ttft_s: Spread | None = None
+
+
+class ConcurrencyPoint(Record):
+    """Speed of several streams at once."""
+
+    streams: int = Field(ge=1, le=1000, description="Requests sent at the same time.")
+    failed: Count = Field(description="Streams that ended without a whole answer.")
+    aggregate_tps: float | None = Field(
+        None, ge=0, description="Tokens of all streams by the time from first sent to last token."
+    )
+    stream_tps: Spread | None = Field(None, description="Generation speed of each stream.")
+    ttft_s: Spread | None = None
+    queue_wait_s: Spread | None = Field(
+        None, description="TTFT without the engine's prompt time; null: the engine has no clock."
+    )
+
+
+class Sustained(Record):
+    """Generation speed under load without a pause: its end against its beginning."""
+
+    duration_s: Seconds = Field(description="First request sent until the last token.")
+    n: int = Field(ge=1, description="Whole requests in that time.")
+    first_tps: float = Field(ge=0, description="Over the first tenth of the time.")
+    last_tps: float = Field(ge=0, description="Over the last tenth of the time.")
+    ratio: float = Field(ge=0, description="Last by first.")
+
+
 class Speed(Record):
     """Speed of the run: the headline figures, then every shape (METHODOLOGY.md 3)."""
 
@@ -182,6 +233,16 @@ class Speed(Record):
         (), max_length=50, description="Codes of what limits trust: too_short_to_rate, warm, ..."
     )
     shapes: Many[ShapeSpeed] = ()
+    token_gap_s: ArrivalGaps | None = Field(
+        None, description="Pauses between arrivals: medians over the headline trials."
+    )
+    curve: Many[CurvePoint] | None = Field(
+        None, max_length=10, description="Speed in a filled window; null: not run."
+    )
+    concurrency: Many[ConcurrencyPoint] | None = Field(
+        None, max_length=20, description="Speed of several streams at once; null: not run."
+    )
+    sustained: Sustained | None = Field(None, description="Speed over minutes; null: not run.")
 
 
 class Aggregates(Record):
@@ -323,6 +384,7 @@ class RunHeader(Record):
     sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
     power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
+    determinism: Determinism | None = Field(None, description="Null: not probed.")
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates

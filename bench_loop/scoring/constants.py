@@ -147,6 +147,14 @@ MAX_SPEED_TRIALS = 10
 """Speed trials of one shape at most."""
 PUBLISHABLE_HALF_WIDTH = 0.10
 """Relative half-width above which a run is not ranked."""
+SUSTAINED_SHARE = 0.1
+"""Share of a sustained load that is its beginning, and its end."""
+THROTTLING_RATIO = 0.9
+"""Speed at the end of a sustained load by that at its beginning, below which it is throttling."""
+CURVE_PROMPT_SHARE = 0.9375
+"""Share of the filled window that is prompt in the context curve."""
+CURVE_OUTPUT_TOKENS = 256
+"""Output in the context curve."""
 DRIFT_TRIALS = 5
 """Trials from which a monotone trend is called drifting."""
 
@@ -164,6 +172,8 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
         "no_trials": "No speed trial was measured.",
         "overhead_unknown": "The server gives no prompt time of its own and its overhead was not "
         "measured, so that there is no prompt speed.",
+        "throttling": "Under a sustained load, generation speed fell below "
+        f"{100 * THROTTLING_RATIO:g} % of what it was at the beginning.",
         "tokens_unknown": "The server gives no count of the generated tokens.",
         "too_close_to_overhead": "The time to the first token is too close to the server's "
         "overhead to give a prompt speed.",

@@ -14,7 +14,17 @@ from itertools import pairwise
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.result import compare
-from bench_loop.scoring import aggregates, bands, constants, intervals, paired, rates, speed, suites
+from bench_loop.scoring import (
+    aggregates,
+    bands,
+    constants,
+    intervals,
+    load,
+    paired,
+    rates,
+    speed,
+    suites,
+)
 
 _NAME = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _PERCENT = ("_SHARE", "_HALF_WIDTH", "_GAP", "_AGREEMENT", "CONFIDENCE")
@@ -78,6 +88,10 @@ _SPEED: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Prompt speed of a trial", rates.prompt_rate),
     ("Cold and warm prompts", rates.is_cold),
     ("Spread and half-width", speed.half_width),
+    ("Pauses between arrivals", load.token_gaps),
+    ("Context curve", load.context_curve),
+    ("Several streams at once", load.concurrency),
+    ("Sustained load", load.sustained),
 )
 _INTERVALS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Suite", suites.suite_interval),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 
-from bench_loop.contracts.chat import Basis
 from bench_loop.result.records import ShapeSpeed, Speed, SpeedPlan, Spread, Trial
 from bench_loop.scoring.constants import (
     DRIFT_TRIALS,
@@ -26,8 +25,10 @@ from bench_loop.scoring.constants import (
     OVERHEAD_TRIALS,
     PREFILL_PROMPT_TOKENS,
     PUBLISHABLE_HALF_WIDTH,
+    THROTTLING_RATIO,
 )
-from bench_loop.scoring.intervals import TWO_SIDED, mean, stdev, t_quantile
+from bench_loop.scoring.intervals import TWO_SIDED, t_quantile
+from bench_loop.scoring.load import concurrency, context_curve, sustained, token_gaps
 from bench_loop.scoring.rates import (
     TRUST,
     Rate,
@@ -41,24 +42,11 @@ from bench_loop.scoring.rates import (
     ttfa_s,
     ttft_s,
 )
+from bench_loop.scoring.spreads import spread
 from bench_loop.scoring.suites import is_warmup
 
 FAST_HEADLINE = Shape(HEADLINE_PROMPT_TOKENS, FAST_OUTPUT_TOKENS)
 """Shape of the headline generation speed on machines that are too fast for the usual one."""
-
-
-def spread(values: Sequence[float], basis: Basis | None = None) -> Spread | None:
-    """Peak, mean, median, sample standard deviation and number; None of no values."""
-    if not values:
-        return None
-    return Spread(
-        peak=max(values),
-        mean=mean(values),
-        median=float(median(values)),
-        stdev=stdev(values),
-        n=len(values),
-        basis=basis,
-    )
 
 
 def half_width(values: Spread | None) -> float | None:
@@ -110,7 +98,8 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
     speed needs windows of MIN_TOTAL_WINDOW_S s in all its trials together; else it is null and the
     run has the finding `too_short_to_rate`. Loading the model (`load_s`) is in none of them.
     """
-    measured = [trial for trial in trials if not is_warmup(trial) and trial.outcome is None]
+    tried = [trial for trial in trials if not is_warmup(trial)]
+    measured = [trial for trial in tried if trial.outcome is None]
     whole = [trial for trial in measured if trial.finish_reason in ("stop", "length")]
     bench = _Bench(_shaped(whole), overhead_s(whole))
     headline = bench.select(FAST_HEADLINE.__eq__) or bench.select(usual_headline(plan).__eq__)
@@ -120,6 +109,10 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
     findings = bench.findings(headline, prefill, first)
     if len(whole) < len(measured):
         findings.add("broken_stream")
+    shapes = tuple(bench.shape_speed(shape) for shape in bench.shapes())
+    load = sustained(tried)
+    if load is not None and load.ratio < THROTTLING_RATIO:
+        findings.add("throttling")
     widths = (half_width(generation), half_width(ttft))
     if any(width is not None and width > PUBLISHABLE_HALF_WIDTH for width in widths):
         findings.add("wide_spread")
@@ -133,7 +126,11 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
         generation_half_width=widths[0],
         ttft_half_width=widths[1],
         findings=tuple(code for code in FINDINGS if code in findings),
-        shapes=tuple(bench.shape_speed(shape) for shape in bench.shapes()),
+        shapes=shapes,
+        token_gap_s=token_gaps(headline),
+        curve=context_curve(shapes),
+        concurrency=concurrency(tried),
+        sustained=load,
     )
 
 

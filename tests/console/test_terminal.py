@@ -12,8 +12,15 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bench_loop.console import THEME
+from bench_loop.contracts.chat import ArrivalGaps
 from bench_loop.report.terminal import print_run
-from bench_loop.result.records import Aggregates, RunResult
+from bench_loop.result.records import (
+    Aggregates,
+    ConcurrencyPoint,
+    CurvePoint,
+    RunResult,
+    Sustained,
+)
 from tests.console.make_run import SMOKE, make_run, make_speed, make_trial
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -232,3 +239,23 @@ def test_the_report_of_stored_bytes_is_the_same_as_of_the_run() -> None:
     from bench_loop.result.store import from_bytes, to_bytes
 
     assert text(from_bytes(to_bytes(make_run()), "x")) == text(make_run())
+
+
+def test_what_was_measured_beyond_short_requests_stands_under_the_speed() -> None:
+    speed = make_speed(
+        curve=(CurvePoint(context_tokens=8192, generation_tps=make_speed().generation_tps),),
+        concurrency=(ConcurrencyPoint(streams=4, failed=0, aggregate_tps=151.2),),
+        sustained=Sustained(duration_s=600.0, n=40, first_tps=40.0, last_tps=34.0, ratio=0.85),
+        token_gap_s=ArrivalGaps(p50_s=0.0248, p95_s=0.026, p99_s=0.031),
+    )
+    shown = " ".join(text(make_run(speed=speed)).split())
+    assert "filled window window 8K gen. 40.3 tok/s" in shown
+    assert "streams at once streams 4 together 151 tok/s" in shown
+    assert "sustained load for 10 min first tenth 40.0 tok/s last tenth 34.0 tok/s kept 85" in shown
+    assert "p50 24.8 ms p95 26.0 ms p99 31.0 ms" in shown
+
+
+def test_what_was_not_measured_takes_no_room() -> None:
+    shown = text(make_run())
+    assert "filled window" not in shown
+    assert "sustained" not in shown

@@ -16,6 +16,7 @@ from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.errors import ProviderError
 
 Answer = ChatReply | ProviderError
+PROMPT_TOKENS = 120
 CONTROL_PROMPT = "Say hello."
 
 
@@ -29,10 +30,10 @@ def reply(text: str = "ANSWER: 4", **fields: object) -> ChatReply:
         "t_first_answer_s": 0.3,
         "t_last_s": 2.6,
         "tokens": TokenCounts(
-            prompt=120, cached=0, completion=116, reasoning=0, basis="engine_timings"
+            prompt=PROMPT_TOKENS, cached=0, completion=116, reasoning=0, basis="engine_timings"
         ),
         "engine_timings": EngineTimings(
-            prompt_tokens=120, prompt_s=0.3, generated_tokens=116, generation_s=2.3
+            prompt_tokens=PROMPT_TOKENS, prompt_s=0.3, generated_tokens=116, generation_s=2.3
         ),
         "stream": StreamFacts(events=116, distinct_arrivals=116),
     }
@@ -80,7 +81,7 @@ class ScriptedProvider:
             return _given(self._control)
         self.requests.append(request)
         answer = next(self._answers, None)
-        return _given(self._default(request) if answer is None else answer)
+        return _given(_whole(self._default(request), request) if answer is None else answer)
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
         return len(text.split())
@@ -90,6 +91,18 @@ class ScriptedProvider:
 
     def close(self) -> None:
         pass
+
+
+def _whole(answer: Answer, request: ChatRequest) -> Answer:
+    """The answer of a server that read the whole prompt, one word a token.
+
+    Only the prompt of `reply` itself is corrected; a test's own counts stand.
+    """
+    if isinstance(answer, ProviderError) or answer.tokens.prompt != PROMPT_TOKENS:
+        return answer
+    words = sum(len(message.content.split()) for message in request.messages)
+    tokens = answer.tokens.model_copy(update={"prompt": words})
+    return answer.model_copy(update={"tokens": tokens})
 
 
 def _given(answer: Answer) -> ChatReply:

@@ -111,7 +111,7 @@ def test_speed_prompts_have_the_length_of_their_shape(tmp_path: Path) -> None:
     provider = ScriptedProvider()
     run(provider, tmp_path)
     timed = [request for request in provider.requests if request.force_length][1:]
-    # The scripted server reports 120 prompt tokens whatever it is sent, so no overhead is seen.
+    # The scripted server counts words and has no template, so no overhead is seen.
     assert {len(request.messages[0].content.split()) for request in timed} == {1024}
 
 

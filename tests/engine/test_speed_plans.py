@@ -6,7 +6,7 @@ import pytest
 
 from bench_loop.engine.plan import make_plan
 from bench_loop.engine.profiles import PROFILES
-from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS, Rates, choose_plan, wall_limit_s
+from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS, Rates, choose_plan, wall_limit_s
 
 
 @pytest.mark.parametrize(

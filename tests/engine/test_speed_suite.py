@@ -19,7 +19,7 @@ from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunPlan, make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.run import Run
-from bench_loop.engine.speed import Rates, calibrated
+from bench_loop.engine.speed_plans import Rates, calibrated
 from bench_loop.result.records import RunResult
 from tests.engine.doubles import ScriptedProvider, reply
 

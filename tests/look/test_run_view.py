@@ -6,7 +6,15 @@ import pytest
 
 from bench_loop.report import figures
 from bench_loop.report.views import Span, Stat, not_ranked_reason, run_view
-from bench_loop.result.records import Aggregates, DeclaredMachine, Gpu, RunResult, Trial
+from bench_loop.result.records import (
+    Aggregates,
+    ContextFacts,
+    DeclaredMachine,
+    Determinism,
+    Gpu,
+    RunResult,
+    Trial,
+)
 from tests.look import samples
 
 
@@ -258,6 +266,31 @@ def test_reliability_tells_what_it_lost_to_and_how_much() -> None:
     assert basis is not None
     assert basis.replace(figures.NARROW_SPACE, " ") == "answer_budget 50 %, harness_crashed 25 %"
     assert stat(samples.result(["pass"]), "Reliability").basis == "every answer could be read"
+
+
+def reading(result: RunResult, name: str) -> str:
+    return next(one.value for one in run_view(result).settings if one.name == name)
+
+
+def test_probes_that_were_not_made_are_told_so() -> None:
+    result = samples.result()
+    assert reading(result, "window usable") == "not probed"
+    assert reading(result, "same answer twice") == "not probed"
+
+
+def test_probes_are_told_with_what_they_found() -> None:
+    context = ContextFacts(declared=40960, loaded=8192, usable=4064)
+    result = samples.result().model_copy(
+        update={
+            "subject": samples.subject(context=context, offloaded_share=0.62),
+            "determinism": Determinism(prompts=3, identical=2, first_difference=118),
+        }
+    )
+    assert reading(result, "window usable") == "4,064"
+    assert reading(result, "on the GPU").startswith("62")
+    assert reading(result, "same answer twice") == (
+        "2 of 3 prompts; the others part after 118 characters or more"
+    )
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_it_says_how_it_was_started(engine: Provider) -> None:
     assert facts.version is not None
     assert facts.version.startswith("xllamacpp 20")
     assert facts.launch_args is not None
+    assert (facts.flash_attention, facts.kv_cache_type) == (True, "f16")
     assert f"n_ctx={WINDOW}" in facts.launch_args
     assert (facts.threads, facts.parallel_slots) == (embedded.usable_cores(), 1)
     assert facts.load_s is not None

@@ -12,7 +12,7 @@ from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, Toke
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
-from bench_loop.engine.speed import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.machine.record import gpu_class
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (

@@ -1,0 +1,69 @@
+"""Kinds of values on the command line that more than one word of text is needed for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bench_loop.contracts.chat import Sampling
+
+_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>s|m|min|h)", re.IGNORECASE | re.ASCII)
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+class Duration(click.ParamType[float]):
+    """A time with its unit, like 90s, 15m or 1.5h, as seconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        match = _DURATION.fullmatch(str(value).strip())
+        if match is None or float(match["number"]) == 0:
+            self.fail(f"{value!r} is no time; write it like 90s, 15m or 1h.", param, ctx)
+        return float(match["number"]) * _SECONDS[match["unit"].lower()]
+
+
+class Streams(click.ParamType[tuple[int, ...]]):
+    """Numbers of streams, like 1,2,4,8."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if not value:
+            return ()
+        words = [word.strip() for word in str(value).split(",")]
+        if not all(re.fullmatch(r"[1-9]\d?", word, re.ASCII) for word in words):
+            self.fail(f"{value!r} is no list of numbers from 1 to 99, like 1,2,4,8.", param, ctx)
+        return tuple(sorted({int(word) for word in words}))
+
+
+class SamplingValues(click.ParamType["Sampling"]):
+    """Sampling settings by name, like temperature=0.6,top_p=0.95,top_k=20; the others are off."""
+
+    name = "settings"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Sampling:
+        from pydantic import ValidationError
+
+        from bench_loop.contracts.chat import Sampling
+
+        if isinstance(value, Sampling):
+            return value
+        pairs = [part.partition("=") for part in str(value).split(",")]
+        try:
+            return Sampling.model_validate_strings(
+                {name.strip(): number.strip() for name, _, number in pairs}
+            )
+        except ValidationError as error:
+            names = ", ".join(Sampling.model_fields)
+            where = ".".join(map(str, error.errors()[0]["loc"])) or str(value)
+            self.fail(f"{where!r} is not right; the settings are {names}.", param, ctx)

@@ -1,0 +1,40 @@
+"""The trials of one run as they come, told to whoever listens."""
+
+from __future__ import annotations
+
+from bench_loop.engine.events import Listener, TrialFinished, TrialStarted
+from bench_loop.result.records import Trial
+from bench_loop.scoring.rates import generation_rate
+
+MOST_OUTAGES = 2
+"""Trials in a row that may end as infrastructure_error before the run stops."""
+
+
+class Ledger:
+    """Announces each trial before it begins and keeps it when it is finished."""
+
+    def __init__(self, listen: Listener) -> None:
+        self._listen = listen
+        self._number = 0
+        self.trials: list[Trial] = []
+
+    def announce(self, suite: str, task_id: str, *, is_timed: bool) -> None:
+        self._number += 1
+        self._listen(TrialStarted(self._number, suite, task_id, is_timed))
+
+    def keep(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        rate = generation_rate(trial)
+        self._listen(TrialFinished(self._number, trial, rate.tps if rate else None))
+
+    def scored(self, task_id: str) -> list[Trial]:
+        """The trials of one task so far, warm-ups left out."""
+        return [trial for trial in self.trials if trial.task_id == task_id and not trial.is_warmup]
+
+    @property
+    def is_server_gone(self) -> bool:
+        """Whether the last trials all ended in an outage: then the rest would as well."""
+        last = self.trials[-MOST_OUTAGES:]
+        return len(last) == MOST_OUTAGES and all(
+            trial.outcome == "infrastructure_error" for trial in last
+        )

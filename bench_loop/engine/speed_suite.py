@@ -1,0 +1,135 @@
+"""The speed suite of one run: its plan, repeats until the figures stand, and what was asked on top.
+
+Every step ends early when the server is gone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from bench_loop.engine.ledger import Ledger
+from bench_loop.engine.speed import SpeedRun
+from bench_loop.engine.speed_plans import STREAM, Rates, Timing, expected_s, sustained_shape
+from bench_loop.result.records import SpeedPlan
+from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
+from bench_loop.scoring.load import stream_id, sustained_id
+from bench_loop.scoring.rates import Shape, generation_rate
+from bench_loop.scoring.speed import FAST_HEADLINE, is_too_fast, measure_speed, usual_headline
+
+
+class SpeedSuite:
+    """Measures speed by one plan. Raises ContextCutError when the server cuts a prompt."""
+
+    def __init__(
+        self,
+        timer: SpeedRun,
+        ledger: Ledger,
+        plan: SpeedPlan,
+        rates: Rates,
+        curve: tuple[Shape, ...] = (),
+        concurrency: tuple[int, ...] = (),
+    ) -> None:
+        self._timer = timer
+        self._ledger = ledger
+        self._plan = plan
+        self._rates = rates
+        self._schedule = timer.schedule(plan)
+        self._curve = curve
+        self._concurrency = concurrency
+
+    def expected_seconds(self) -> Iterator[float]:
+        """Expected time of each trial to come, the sustained load left out.
+
+        Of streams at once the first is given the time of all, as if they came one after another.
+        """
+        for timing in self._schedule:
+            yield expected_s(self._rates, (timing.shape,))
+        for shape in self._curve:
+            yield expected_s(self._rates, (shape,))
+        for streams in self._concurrency:
+            yield expected_s(self._rates, [STREAM] * streams)
+            yield from [0.0] * (streams - 1)
+
+    def measure(self, budget_s: float) -> None:
+        """All but the sustained load; `budget_s` bounds the repeats of the plan's headline."""
+        self._measure_plan(budget_s)
+        self._measure_curve()
+        self._measure_concurrency()
+
+    def sustain(self, seconds: float) -> None:
+        """One request after another without a pause, until `seconds` have passed."""
+        shape = sustained_shape(self._rates, seconds)
+        began, number = time.monotonic(), 0
+        while time.monotonic() - began < seconds and not self._ledger.is_server_gone:
+            number += 1
+            self._ledger.announce("speed", sustained_id(shape), is_timed=True)
+            self._ledger.keep(self._timer.measure_sustained(shape, number, began))
+
+    def _measure_plan(self, budget_s: float) -> None:
+        """The trials of the plan, then more of the headline's until its spread is small enough."""
+        end = time.monotonic() + budget_s
+        for timing in self._schedule:
+            if self._ledger.is_server_gone:
+                return
+            self._time(timing)
+        shape = usual_headline(self._plan)
+        if is_too_fast(self._ledger.scored(shape.task_id), self._plan):
+            shape = FAST_HEADLINE
+        while self._wants_another(shape) and time.monotonic() < end:
+            self._time_again(shape)
+
+    def _measure_curve(self) -> None:
+        """Each point of the context curve, as often as its generation speed needs to be rated."""
+        for shape in self._curve:
+            self._time_again(shape)
+            while self._is_unrated(shape):
+                self._time_again(shape)
+
+    def _measure_concurrency(self) -> None:
+        """So many streams at once, level after level."""
+        for streams in self._concurrency:
+            if self._ledger.is_server_gone:
+                return
+            task_id = stream_id(streams, STREAM)
+            self._ledger.announce("speed", task_id, is_timed=True)
+            first, *others = self._timer.measure_together(streams)
+            self._ledger.keep(first)
+            for trial in others:
+                self._ledger.announce("speed", task_id, is_timed=True)
+                self._ledger.keep(trial)
+
+    def _time(self, timing: Timing) -> None:
+        self._ledger.announce("speed", timing.shape.task_id, is_timed=True)
+        self._ledger.keep(self._timer.measure(timing))
+
+    def _time_again(self, shape: Shape) -> None:
+        if not self._ledger.is_server_gone:
+            self._time(Timing(shape, 1 + len(self._ledger.scored(shape.task_id)), False))
+
+    def _wants_another(self, shape: Shape) -> bool:
+        """Whether the headline needs more trials of `shape`, and may have them.
+
+        It does while they are few, while their windows are too short together, and while their
+        spread is too wide.
+        """
+        done = self._ledger.scored(shape.task_id)
+        if self._ledger.is_server_gone:
+            return False
+        if self._plan == "minimum":
+            return not done
+        if len(done) < HEADLINE_TRIALS or len(done) >= MAX_SPEED_TRIALS:
+            return len(done) < HEADLINE_TRIALS
+        speed = measure_speed(self._ledger.trials, self._plan)
+        if speed.generation_tps is None and any(map(generation_rate, done)):
+            return True
+        widths = (speed.generation_half_width, speed.ttft_half_width)
+        return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
+
+    def _is_unrated(self, shape: Shape) -> bool:
+        """Whether the windows of these trials are too short together, and more would help."""
+        done = self._ledger.scored(shape.task_id)
+        if len(done) >= MAX_SPEED_TRIALS or self._ledger.is_server_gone:
+            return False
+        found = measure_speed(done, self._plan).shapes
+        return any(map(generation_rate, done)) and found[0].generation_tps is None
