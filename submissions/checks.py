@@ -21,6 +21,7 @@ from pydantic import BaseModel
 import bench_loop
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
@@ -556,6 +557,18 @@ def check_rates(upload: Upload) -> Iterator[Finding]:
             )
 
 
+def check_plausibility(upload: Upload) -> Iterator[Finding]:
+    """No request was faster than the memory and the compute of the named hardware allow."""
+    for one in implausible_speeds(upload.result):
+        yield needs_review(
+            "implausible_speed",
+            f"trials[{one.index}]",
+            f"Its {one.kind} speed is above what this hardware and this model's size allow.",
+            tokens_per_second=one.tps,
+            ceiling=one.ceiling_tps,
+        )
+
+
 def generation_rate(trial: Trial) -> float | None:
     """Tokens a second of the trial's stream, by the faster of both clocks; None: cannot be told."""
     rates = []
@@ -659,6 +672,7 @@ CHECKS: Sequence[Check] = (
     check_scores,
     check_time_marks,
     check_rates,
+    check_plausibility,
     check_speed_findings,
     check_artifacts,
     check_privacy,

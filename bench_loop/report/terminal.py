@@ -116,7 +116,7 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
-    for notice in views.notices(result):
+    for notice in (*views.notices(result), *views.doubts(result)):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
 

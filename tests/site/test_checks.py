@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings
-from bench_loop.result.records import Artifact, RunResult, Trial
+from bench_loop.result.records import Artifact, Gpu, RunResult, Trial
 from submissions import checks
 from submissions.checks import Finding, differences, generation_rate, is_safe_path, is_same
 from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
@@ -226,7 +226,7 @@ def test_a_very_fast_stream_is_looked_at_and_not_refused() -> None:
     timings = EngineTimings(generated_tokens=1000, generation_s=0.2)
     fast = with_first_trial(honest(), engine_timings=timings)
     assert findings(fast) == []
-    assert {one.code for one in findings(fast, "needs_review")} == {"very_fast"}
+    assert "very_fast" in {one.code for one in findings(fast, "needs_review")}
     assert checks.level(checks.findings(fast, NOW)) == "reported"
 
 
@@ -299,3 +299,17 @@ def test_the_number_of_findings_is_bounded() -> None:
     trial = Trial(suite="nowhere", task_id="x", prompt_hash="sha256:" + "0" * 64, trial=1)
     flood = result.model_copy(update={"trials": (trial,) * 2000})
     assert len(checks.findings(flood, NOW)) == checks.MAX_FINDINGS
+
+
+def test_a_speed_above_what_the_hardware_allows_is_reviewed_and_never_refused() -> None:
+    # RTX 4090: 1008 GB/s / (8.2 x 10^9 x 4.9 bits / 8) = 200.7 tok/s, 230.8 with the tolerance
+    result = honest(generation_tps=240.0)
+    assert findings(result) == []
+    codes = {one.code for one in findings(result, "needs_review")}
+    assert codes == {"implausible_speed"}
+
+
+def test_the_same_speed_on_two_faster_gpus_is_accepted() -> None:
+    gpus = (Gpu(model="RTX 5090", vendor="NVIDIA", memory_gb=31.8),) * 2
+    machine = {"gpus": gpus, "gpu_memory_gb": 63.6}
+    assert findings(honest(generation_tps=240.0, machine=machine), "needs_review") == []
