@@ -28,11 +28,15 @@ def home() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SetupError(
-            f"The data folder {folder} cannot be made: {error.strerror}.",
-            remedy="Set BENCHLOOP_HOME to a folder you can write to.",
-        ) from error
+        raise _not_writable(folder, error) from error
     return folder
+
+
+def _not_writable(path: Path, error: OSError) -> SetupError:
+    return SetupError(
+        f"{path} cannot be made: {error.strerror}.",
+        remedy="Set BENCHLOOP_HOME to a folder you can write to.",
+    )
 
 
 def results_folder() -> Path:
@@ -41,10 +45,7 @@ def results_folder() -> Path:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise SetupError(
-            f"The folder of results {folder} cannot be made: {error.strerror}.",
-            remedy="Set BENCHLOOP_HOME to a folder you can write to.",
-        ) from error
+        raise _not_writable(folder, error) from error
     return folder
 
 
@@ -81,7 +82,10 @@ def private_text(name: str, make: Callable[[], str]) -> str:
     file = home() / name
     if not file.exists():
         scratch = file.with_name(f".{name}.{secrets.token_hex(4)}")
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise _not_writable(file, error) from error
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(make() + "\n")
         try:

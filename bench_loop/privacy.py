@@ -29,6 +29,14 @@ _SECRET = re.compile("|".join(f"(?:{pattern})" for pattern in _SECRETS[:-1]))
 _BEARER = re.compile(_SECRETS[-1])
 _HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<>:]+)")
 
+_HARDWARE = re.compile(
+    r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"
+    r"|\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?![\d.])",
+    re.I,
+)
+"""Hardware addresses, serial ids of GPUs, addresses inside a home or an office."""
+
 _NOBODY = frozenset(
     "user username users name you me yourname your_name your-name example alice bob john jane "
     "public shared default admin administrator root ubuntu debian runner localhost host data "
@@ -54,7 +62,7 @@ class PrivateFinding:
 
     field: str
     kind: str
-    """`key`, `home folder` or `user or host name`."""
+    """`key`, `hardware or network address`, `home folder` or `user or host name`."""
     excerpt: str
     """The text around it; of a key only the first characters."""
 
@@ -81,10 +89,22 @@ def private_findings(data: bytes, person: Person) -> tuple[PrivateFinding, ...]:
     return tuple(findings[:MOST_FINDINGS])
 
 
+def private_kind(text: str) -> str | None:
+    """What in `text` opens a door or points to one computer, whoever it comes from; None: nothing.
+
+    Home folders are left to the caller, who knows or does not know whose they may be.
+    """
+    if _SECRET.search(text) or _BEARER.search(text):
+        return "key"
+    return "hardware or network address" if _HARDWARE.search(text) else None
+
+
 def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:
     for pattern in (_SECRET, _BEARER):
         if found := pattern.search(text):
             yield PrivateFinding(field, "key", f"{found[0][:8]}...")
+    if found := _HARDWARE.search(text):
+        yield PrivateFinding(field, "hardware or network address", _around(text, *found.span()))
     homes = [found for found in _HOME.finditer(text) if _is_telling(found[1])]
     if homes:
         yield PrivateFinding(field, "home folder", _around(text, *homes[0].span()))

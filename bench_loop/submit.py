@@ -9,11 +9,13 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -28,6 +30,9 @@ SUBMISSIONS_PATH = "/api/v1/submissions/"
 TRIES = 3
 LONGEST_WAIT_S = 60.0
 """A site that asks for a longer pause than this is left alone, and the user told."""
+
+LONGEST_TRY_S = 300.0
+"""A whole try, upload and answer: the largest file over a slow line, with room."""
 
 MOST_ANSWER_BYTES = 1024 * 1024
 _TRANSIENT = frozenset({429, 502, 503, 504})
@@ -60,7 +65,8 @@ def site_address(option: str | None) -> str:
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
-    except ValueError:
+        httpx.URL(address)
+    except (ValueError, httpx.InvalidURL):  # a host that cannot be written in ASCII is a ValueError
         host = None
     if not host or parts.scheme not in ("http", "https"):
         raise UsageError(
@@ -104,12 +110,14 @@ def send(
     *,
     is_dry_run: bool = False,
     pause: Callable[[float], None] = time.sleep,
+    limit_s: float = LONGEST_TRY_S,
 ) -> Answer:
     """Send the bytes of a result file, again after a transient failure, and give the answer.
 
     All tries carry the same Idempotency-Key, so that an upload whose answer was lost is stored
-    once. `pause` waits for a number of seconds. Raises SubmitError when the site refuses, is down
-    or is no BenchLoop site; UsageError when the key would travel in the clear.
+    once. `pause` waits for a number of seconds; a try may take `limit_s`. Raises SubmitError when
+    the site refuses, is down, too slow or no BenchLoop site; UsageError when the key would travel
+    in the clear.
     """
     address = site_address(site)
     is_secure = address.lower().startswith("https:")
@@ -123,7 +131,7 @@ def send(
     # A proxy from the environment would see what a plain request carries.
     with httpx.Client(timeout=_TIMEOUT, follow_redirects=False, trust_env=is_secure) as client:
         for number in range(1, TRIES + 1):
-            reply = _try(client, url, data, headers)
+            reply = _try(client, url, data, headers, limit_s)
             wait_s = reply.wait_s(number)
             if wait_s is None:
                 return reply.accepted()
@@ -226,12 +234,40 @@ def shown_url(site: str, url: object) -> str | None:
     return clean(urljoin(site, "/" + path.lstrip("/")))[:500]
 
 
-def _try(client: httpx.Client, url: str, data: bytes, headers: Mapping[str, str]) -> _Reply:
+def _try(
+    client: httpx.Client, url: str, data: bytes, headers: Mapping[str, str], limit_s: float
+) -> _Reply:
+    """One try, given up after `limit_s` seconds in all.
+
+    The client's own limits begin anew with every byte, so that a site which sends one now and then
+    would never end. The thread ends with the client, which closes its connection.
+    """
+    replies: SimpleQueue[_Reply] = SimpleQueue()
+    exchange = (replies, client, url, data, headers)
+    threading.Thread(target=_exchange, args=exchange, name="submit", daemon=True).start()
+    try:
+        return replies.get(timeout=limit_s)
+    except Empty:
+        raise SubmitError(
+            f"The site did not end its answer in {limit_s:.0f} seconds.",
+            code="too_slow",
+            remedy="Submit it again later; sending it twice does no harm.",
+        ) from None
+
+
+def _exchange(
+    replies: SimpleQueue[_Reply],
+    client: httpx.Client,
+    url: str,
+    data: bytes,
+    headers: Mapping[str, str],
+) -> None:
     try:
         with client.stream("POST", url, content=data, headers=headers) as response:
-            return _Reply(response.status_code, response.headers, _bounded(response))
-    except httpx.TransportError as error:
-        return _Reply(0, {}, b"", clean(str(error)).rstrip(".") or type(error).__name__)
+            reply = _Reply(response.status_code, response.headers, _bounded(response))
+    except Exception as error:  # whatever it is, the caller waits for a reply
+        reply = _Reply(0, {}, b"", clean(str(error)).rstrip(".") or type(error).__name__)
+    replies.put(reply)
 
 
 def _bounded(response: httpx.Response) -> bytes:

@@ -18,6 +18,6 @@ from runs.routing import websocket_urlpatterns  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": http_application,
-        "websocket": AllowedHostsOriginValidator(SameOrigin(URLRouter(websocket_urlpatterns))),
+        "websocket": SameOrigin(AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth import get_user_model, login
@@ -35,16 +36,38 @@ def local_user() -> User:
     return user
 
 
+def spend_token(given: str) -> bool:
+    """Whether `given` is the token of the data folder; it is gone then, whoever asks next."""
+    file = config.home() / TOKEN_FILE
+    if not _is_in(file, given):
+        return False
+    # Of two requests at the same moment only one can move the file.
+    taken = file.with_name(f".{TOKEN_FILE}.{secrets.token_hex(4)}")
+    try:
+        file.rename(taken)
+    except FileNotFoundError:
+        return False
+    try:
+        return _is_in(taken, given)
+    finally:
+        taken.unlink()
+
+
+def _is_in(file: Path, given: str) -> bool:
+    try:
+        known = file.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return False
+    return bool(known) and secrets.compare_digest(known.encode(), given.encode())
+
+
 @never_cache
 @require_GET
 def enter(request: HttpRequest) -> HttpResponse:
     """Exchange `?token=` for a session. The token is spent by it."""
     if settings.BENCHLOOP_ROLE != "local":
         raise Http404
-    file = config.home() / TOKEN_FILE
-    known = file.read_text(encoding="utf-8").strip() if file.exists() else ""
-    given = request.GET.get("token", "")
-    if not known or not secrets.compare_digest(known.encode(), given.encode()):
+    if not spend_token(request.GET.get("token", "")):
         raise PermissionDenied(
             "This link is not good any more: each works once. bench-loop serve prints a new one."
         )

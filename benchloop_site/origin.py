@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from urllib.parse import urlsplit
 
 from channels.security.websocket import WebsocketDenier
+
+logger = logging.getLogger("benchloop.sockets")
 
 
 class SameOrigin:
@@ -19,8 +22,18 @@ class SameOrigin:
         self.application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        admitted = self.application if is_same_origin(scope["headers"]) else WebsocketDenier()
-        await admitted(scope, receive, send)
+        if is_same_origin(scope["headers"]):
+            await self.application(scope, receive, send)
+            return
+        logger.warning(
+            "A socket was refused: its Origin %r is not this site, asked for as %r.",
+            *(_values(scope["headers"], name) for name in (b"origin", b"host")),
+        )
+        await WebsocketDenier()(scope, receive, send)
+
+
+def _values(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
+    return b", ".join(value for key, value in headers if key.lower() == name)[:200]
 
 
 def is_same_origin(headers: list[tuple[bytes, bytes]]) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import webbrowser
+from pathlib import Path
 
 import django
 
@@ -20,12 +21,14 @@ HOST = "127.0.0.1"
 PORTS_TRIED = 100
 WATCH_EVERY_S = 1.0
 GRACE_S = 5.0
+SOCKET_BYTES = 4096
 
 logger = logging.getLogger("benchloop.serve")
 
 
 def serve(port: int | None, *, is_open: bool | None) -> None:
     """Serve until SIGTERM or SIGINT; the worker ends with the server, however that ends."""
+    _require_writable(config.home())
     listener = listen(port)
     django.setup()
     _prepare_database()
@@ -36,6 +39,14 @@ def serve(port: int | None, *, is_open: bool | None) -> None:
         _run_server(listener, url, is_open)
     finally:
         worker.stop()
+
+
+def _require_writable(folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SetupError(
+            f"The data folder {folder} cannot be written.",
+            remedy="Set BENCHLOOP_HOME to a folder you can write to.",
+        )
 
 
 def listen(port: int | None) -> socket.socket:
@@ -87,6 +98,9 @@ def _run_server(listener: socket.socket, url: str, is_open: bool | None) -> None
         ready_callable=lambda: _announce(url, is_open),
         verbosity=0,
         server_name="benchloop",
+        # Watchers send nothing: without a bound they could fill the memory.
+        websocket_max_message_size=SOCKET_BYTES,
+        websocket_max_frame_size=SOCKET_BYTES,
     ).run()
 
 

@@ -9,11 +9,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from bench_loop.engine.ranking import league_of, not_ranked_reason
-from bench_loop.result.records import Aggregates, Machine, RunHeader, Speed, Spread
+from bench_loop.machine.devices import find_device
+from bench_loop.result.records import Aggregates, Gpu, Machine, RunHeader, Speed, Spread
 from bench_loop.scoring.speed import reach
 from leaderboard.bands import update_bands
 from leaderboard.models import CPU_ONLY, Entry
 from runs.models import Run
+
+LONGEST_NAME = 255
+"""Characters of a name in a list; longer ones would fit no index of PostgreSQL."""
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
 
@@ -54,22 +58,25 @@ def withdraw(run: Run, reason: str) -> None:
 def columns(header: RunHeader) -> dict[str, Any]:
     """The columns of an Entry that come from the run itself."""
     subject, machine = header.subject, header.machine
-    return {
+    names = {
         "model_id": subject.model_id,
         "model_family": subject.model_family,
-        "parameters_b": subject.parameters_b,
         "quantization": subject.quantization,
-        "thinking": subject.thinking,
         "provider": subject.provider,
         "harness": subject.harness,
         "harness_version": subject.harness_version,
         "device_class": machine.device_class,
         "gpu_model": gpu_model(machine),
+        "scoring_version": header.scoring_version,
+    }
+    return {
+        **{column: text and text[:LONGEST_NAME] for column, text in names.items()},
+        "parameters_b": subject.parameters_b,
+        "thinking": subject.thinking,
         "gpu_memory_gb": machine.gpu_memory_gb,
         "system_memory_gb": machine.system_memory_gb,
         "profile": header.profile,
         "league": league_of(header),
-        "scoring_version": header.scoring_version,
         "finished_at": header.finished_at,
         **_score_columns(header.aggregates),
         **_speed_columns(header.speed),
@@ -79,11 +86,16 @@ def columns(header: RunHeader) -> dict[str, Any]:
 def gpu_model(machine: Machine) -> str | None:
     """`RTX 4090`, `2 x RTX 3090`, `A + B`; `CPU only`; None: nothing is known."""
     if machine.gpus and machine.backend != "cpu":
-        counts = Counter(gpu.model for gpu in machine.gpus)
+        counts = Counter(map(_device_name, machine.gpus))
         return " + ".join(f"{n} x {model}" if n > 1 else model for model, n in counts.items())
     if machine.backend == "cpu" or (machine.is_local and machine.cpu_model is not None):
         return CPU_ONLY
     return None
+
+
+def _device_name(gpu: Gpu) -> str:
+    """One spelling a device, since drivers and people have many."""
+    return find_device(f"{gpu.vendor} {gpu.model}" if gpu.vendor else gpu.model).name or gpu.model
 
 
 def _score_columns(aggregates: Aggregates) -> dict[str, float | None]:

@@ -82,6 +82,8 @@ def run(request: HttpRequest, public_id: str) -> HttpResponse:
     entry = Entry.objects.select_related("run").filter(run__public_id=public_id).first()
     if entry is None:
         raise Http404
+    if entry.withdrawn_at is not None:
+        return render(request, "leaderboard/withdrawn.html", _tombstone(entry))
     standing = rows.standing(entry)
     context = {
         "run": report.run_view(entry.run.result()),
@@ -90,10 +92,21 @@ def run(request: HttpRequest, public_id: str) -> HttpResponse:
         "band": band_text(standing.band) if standing.band and not standing.not_ranked else "",
         "levels": _evidence(entry),
         "not_ranked": standing.not_ranked,
-        "withdrawn_reason": report.one_line(entry.withdrawn_reason, 400),
         "file": f"/api/v1/runs/{public_id}/result.json",
     }
     return render(request, "leaderboard/run.html", context)
+
+
+def _tombstone(entry: Entry) -> dict[str, object]:
+    """What stays of a withdrawn entry: that it was there, and why it is not. Nothing of the run."""
+    assert entry.withdrawn_at is not None
+    return {
+        "public_id": entry.run.public_id,
+        "published": figures.moment(entry.published_at),
+        "withdrawn": figures.moment(entry.withdrawn_at),
+        "reason": report.one_line(entry.withdrawn_reason, 400),
+        "trust": rows.trust(entry),
+    }
 
 
 def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:

@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
 from bench_loop.errors import ResultError
+from bench_loop.report.printable import printable
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import ResultFile, Run
 
 logger = logging.getLogger("benchloop.runs")
+
+LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class FileState:
     path: Path
     size: int
     modified_ns: int
+
+    @property
+    def name(self) -> str:
+        """The file's name as a database can hold it: names are bytes, and not always UTF-8."""
+        return printable(self.path.name)[:LONGEST_NAME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +49,12 @@ class TakenIn:
 
 
 def folder_state(folder: Path) -> list[FileState]:
-    """The result files now in `folder`. A file that vanishes meanwhile is left out."""
+    """The result files now in `folder`. What vanishes or cannot be looked at is left out."""
     states = []
     for path in store.result_files(folder):
         try:
             facts = path.stat()
-        except FileNotFoundError:
+        except OSError:
             continue
         states.append(FileState(path, facts.st_size, facts.st_mtime_ns))
     return states
@@ -60,7 +68,7 @@ def take_in(folder: Path) -> Iterator[TakenIn]:
     """
     seen = {file.name: file for file in ResultFile.objects.select_related("run")}
     for state in folder_state(folder):
-        before = seen.get(state.path.name)
+        before = seen.get(state.name)
         if before and (before.size, before.modified_ns) == (state.size, state.modified_ns):
             continue
         yield _take_in_file(state, before.run if before else None)
@@ -68,14 +76,15 @@ def take_in(folder: Path) -> Iterator[TakenIn]:
 
 def _take_in_file(state: FileState, before: Run | None) -> TakenIn:
     try:
-        data = state.path.read_bytes()
-        run = keep(store.from_bytes(data, state.path.name), data)
+        data = store.read(state.path)
+        run = keep(store.from_bytes(data, state.name), data)
         problem = ""
-    except (ResultError, OSError) as error:
-        run, problem = None, str(error)
-        logger.warning("Not taken in: %s", error)
+    except (ResultError, DataError, ValueError) as error:
+        # The last two: a database that cannot hold what the file says, as PostgreSQL cannot NUL.
+        run, problem = None, printable(str(error))
+        logger.warning("Not taken in: %s", problem)
     ResultFile.objects.update_or_create(
-        name=state.path.name,
+        name=state.name,
         defaults={
             "size": state.size,
             "modified_ns": state.modified_ns,
@@ -85,7 +94,7 @@ def _take_in_file(state: FileState, before: Run | None) -> TakenIn:
         },
     )
     replaced = before if run is not None and before is not None and before != run else None
-    return TakenIn(state.path.name, run, replaced, problem)
+    return TakenIn(state.name, run, replaced, problem)
 
 
 def keep(result: RunResult, data: bytes) -> Run:

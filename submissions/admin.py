@@ -27,7 +27,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 4, "cols": 60}),
-        help_text="The owner reads it; it stays in the history.",
+        help_text="The owner reads it. If the run was shown, its page says so to everybody.",
     )
 
 

@@ -6,6 +6,7 @@ from its verifiers on the stored outputs, and scores from the trials judged so.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,15 +20,23 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 import bench_loop
+from bench_loop.config import bundled
+from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.physics import implausible_speeds
+from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.machine.record import gpu_class, total_memory_gb
+from bench_loop.names.parse import parse_model
+from bench_loop.privacy import private_kind
+from bench_loop.registry import names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
+from bench_loop.scoring.energy import MIN_COVERAGE
 from bench_loop.scoring.load import is_speed_id, streams_of
 from bench_loop.scoring.rates import Shape
 from bench_loop.scoring.recompute import SuiteKey, score_run
@@ -46,8 +55,16 @@ REVIEW_TPS = 2_500.0
 IMPOSSIBLE_TPS = 100_000.0
 """Tokens a second of one stream: a clock or a count must be wrong."""
 
+SENSOR_SLACK = 1.1
+"""Sensors round, and gaps between readings are filled: a part may seem more than the whole."""
+
 LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
+
+SIZE_TOLERANCE = 0.25
+"""Names round a model's size, and some leave its embeddings out."""
+HARNESSES = bundled("harnesses")
+PROVIDERS = bundled("bench_loop") / "providers"
 
 PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 """Fields of a suite's result that `check_packs` is for."""
@@ -70,7 +87,12 @@ class Finding:
     numbers: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """As JSON and databases can hold it: a rate without end has no number there."""
+        numbers = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in self.numbers.items()
+        }
+        return asdict(self) | {"numbers": numbers}
 
 
 @dataclass(frozen=True)
@@ -163,11 +185,13 @@ def check_times(upload: Upload) -> Iterator[Finding]:
     if result.finished_at < result.started_at:
         yield refused("times_reversed", "finished_at", "The run finished before it started.")
     busy_s = sum(_own_time_s(trial) for trial in result.trials)
+    if result.speed and result.speed.load_s:
+        busy_s += result.speed.load_s.median
     if result.total_runtime_s < busy_s * (1 - SLACK_SHARE) - SLACK_S:
         yield refused(
             "runtime_too_short",
             "total_runtime_s",
-            "The trials together took longer than the whole run.",
+            "Loading and all trials together took longer than the whole run.",
             total_runtime_s=result.total_runtime_s,
             trials_s=busy_s,
         )
@@ -617,39 +641,46 @@ def is_safe_path(text: str) -> bool:
 
 
 def check_privacy(upload: Upload) -> Iterator[Finding]:
-    """Home folders name people. Outside of the model's own words they are refused, else shown."""
+    """Home folders, keys and addresses point to people.
+
+    Outside of what a model or a server wrote they are refused, else shown to a moderator.
+    """
     document = upload.result.model_dump(mode="json", exclude={"aggregates", "speed", "suites"})
     for path, text in _texts(document, ""):
-        if not HOME_PATH.search(text):
+        kind = "home folder" if HOME_PATH.search(text) else private_kind(text)
+        if kind is None:
             continue
-        if _MODEL_WORDS.search(path):
-            yield needs_review(
-                "home_path", path, "The output names a home folder; a person may be meant."
-            )
+        if _FOREIGN_WORDS.search(path):
+            yield needs_review("private", path, f"This holds a {kind}; a person may be meant.")
         else:
-            yield refused(
-                "home_path", path, "This names a home folder; replace it with ~ before submitting."
-            )
+            yield refused("private", path, f"This holds a {kind}; leave it out before submitting.")
 
 
-_MODEL_WORDS = re.compile(
-    r"^trials\[\d+\]\.(output|thinking|answer|message|tool_calls\[\d+\]\.arguments)$"
+_FOREIGN_WORDS = re.compile(
+    r"^trials\[\d+\]\.(output|thinking|answer|message|tool_calls\[\d+\]\.arguments"
+    r"|requests\[\d+\]\.error)$"
 )
+"""Paths of what a model or a server wrote: nobody chose to put it there."""
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every text with its path. A key counts as a text of the object that has it."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _texts(item, f"{path}.{name}" if path else str(name))
+            yield path, name
+            yield from _texts(item, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _texts(item, f"{path}[{index}]")
 
 
 def check_machine(upload: Upload) -> Iterator[Finding]:
-    """Hardware that was not read from the machine itself is for a moderator to judge."""
+    """Hardware that was not read from the machine itself, or that contradicts itself.
+
+    It is for a moderator to judge and never refused: there are more devices than any table has.
+    """
     machine = upload.result.machine
     if not machine.is_local:
         yield needs_review(
@@ -657,6 +688,126 @@ def check_machine(upload: Upload) -> Iterator[Finding]:
             "machine.is_local",
             "The model ran on another machine than BenchLoop, so its hardware was not detected.",
         )
+        return
+    if machine.declared and machine.declared.gpu:
+        yield needs_review(
+            "declared_machine", "machine.declared.gpu", "This hardware was typed, not detected."
+        )
+        return
+    expected = gpu_class(machine.gpus, machine.system_memory_gb) if machine.gpus else "cpu"
+    if machine.device_class != expected and not machine.device_class.startswith(f"{expected}-"):
+        yield needs_review(
+            "machine_mismatch",
+            "machine.device_class",
+            "The device class does not follow from the hardware listed.",
+            computed=expected,
+        )
+    if machine.gpu_memory_gb != total_memory_gb(machine.gpus):
+        yield needs_review(
+            "machine_mismatch",
+            "machine.gpu_memory_gb",
+            "This is not the memory of the GPUs together.",
+            computed=total_memory_gb(machine.gpus),
+        )
+
+
+def check_subject(upload: Upload) -> Iterator[Finding]:
+    """The model's name, size and quantization agree; harness and provider are known here."""
+    subject = upload.result.subject
+    name = parse_model(subject.model_id, None)
+    claimed_b, named_b = subject.parameters_b, name.parameters_b
+    if claimed_b and named_b and abs(claimed_b / named_b - 1) > SIZE_TOLERANCE:
+        yield needs_review(
+            "name_mismatch",
+            "subject.parameters_b",
+            "The model's id names another size.",
+            claimed=claimed_b,
+            named=named_b,
+        )
+    if name.quantization and subject.quantization not in (None, name.quantization):
+        yield needs_review(
+            "name_mismatch",
+            "subject.quantization",
+            f"The model's id names another quantization: {name.quantization}.",
+        )
+    for field, folder in (("harness", HARNESSES), ("provider", PROVIDERS)):
+        if getattr(subject, field) not in names(folder):
+            yield needs_review(
+                f"unknown_{field}", f"subject.{field}", f"This site knows no such {field}."
+            )
+
+
+def check_settings(upload: Upload) -> Iterator[Finding]:
+    """The rules that every run of BenchLoop follows were followed: none of them is an option."""
+    result = upload.result
+    settings = result.settings
+    budget = result.profile in PROFILES and make_plan(profile=result.profile).answer_budget_rule
+    rules: dict[str, object] = {
+        "seed_rule": SEED_RULE,
+        "wall_limit_rule": WALL_LIMIT_RULE,
+        "answer_budget_rule": budget or settings.answer_budget_rule,
+        "use_prompt_cache": True,
+    }
+    if not result.subject.thinking:
+        rules["sampling"] = Sampling()
+    for field, rule in rules.items():
+        if getattr(settings, field) != rule:
+            yield needs_review(
+                "other_settings", f"settings.{field}", "BenchLoop's own runs do this otherwise."
+            )
+
+
+def check_power(upload: Upload) -> Iterator[Finding]:
+    """Energy was covered by readings, by a sensor of that machine, and its parts fit the whole."""
+    result = upload.result
+    power = result.power
+    if power is None:
+        return
+    if power.energy_j is not None and power.coverage < MIN_COVERAGE:
+        yield refused(
+            "power_mismatch", "power.energy_j", "Too little of the run was read to know its energy."
+        )
+    passed = sum(
+        trial.outcome == "pass" and not is_warmup(trial) for _, trial in upload.quality_trials()
+    )
+    claimed, whole_j = power.joules_per_correct_answer, power.energy_j
+    is_too_much = whole_j is not None and (claimed or 0.0) * passed > whole_j * SENSOR_SLACK
+    if claimed is not None and (not passed or is_too_much):
+        yield refused(
+            "power_mismatch",
+            "power.joules_per_correct_answer",
+            "The right answers cannot have taken this energy.",
+            passed=passed,
+            energy_j=whole_j,
+        )
+    has_nvidia = any(gpu.vendor == "NVIDIA" for gpu in result.machine.gpus)
+    if not result.machine.is_local or has_nvidia != (power.source == "nvml"):
+        yield needs_review(
+            "power_mismatch", "power.source", "This sensor is none of the hardware listed."
+        )
+
+
+def check_peak_memory(upload: Upload) -> Iterator[Finding]:
+    """A server took no more memory than its machine has.
+
+    Everything on a machine may, in a container that sees more than its own share.
+    """
+    peak, machine = upload.result.peak_memory, upload.result.machine
+    if peak is None:
+        return
+    server_gb = peak.ram_gb if peak.ram_scope == "server" else None
+    for field, used, installed in (
+        ("ram_gb", server_gb, machine.system_memory_gb),
+        ("vram_gb", peak.vram_gb, machine.gpu_memory_gb),
+    ):
+        if used is not None and installed is not None and used > installed * SENSOR_SLACK:
+            yield needs_review(
+                "memory_mismatch",
+                f"peak_memory.{field}",
+                "More memory was in use than the machine has.",
+                used_gb=used,
+                installed_gb=installed,
+            )
 
 
 CHECKS: Sequence[Check] = (
@@ -677,6 +828,10 @@ CHECKS: Sequence[Check] = (
     check_artifacts,
     check_privacy,
     check_machine,
+    check_subject,
+    check_settings,
+    check_power,
+    check_peak_memory,
 )
 
 MAX_FINDINGS = 200

@@ -20,6 +20,10 @@ MAX_TEXT = 200_000
 """Characters of one value: more than the largest answer budget can give."""
 MAX_TRIALS = 5_000
 """Ten times what the largest profile makes; checking costs time for every one."""
+MAX_VALUES = 500_000
+"""Values of a document: five thousand trials have fewer, and each costs memory and time."""
+MAX_KEYS = 1_000
+"""Keys of one object: every unknown one becomes an error message."""
 MAX_INTEGER = 2**53 - 1
 MAX_INTEGER_DIGITS = 19
 MAX_FIELDS = 20
@@ -31,10 +35,20 @@ FREE_TEXT = frozenset(
 )
 """Fields that hold what a model or a program wrote: line breaks belong there."""
 
-INVISIBLE = frozenset(
-    map(chr, [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF, 0xAD])
+INVISIBLE_CATEGORIES = frozenset({"Cf", "Zl", "Zp"})
+"""Zero-width characters, direction marks, tags: a name that holds one is not what it looks like."""
+BLANKS = frozenset(
+    map(
+        chr,
+        [
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0100, 0xE01F0),
+        ],
+    )
 )
-"""Zero-width and direction marks: a name that holds one is not what it looks like."""
+"""Letters, marks and variation selectors that show nothing."""
 
 
 class IntakeError(Exception):
@@ -53,7 +67,7 @@ class IntakeError(Exception):
 def read_body(request: HttpRequest) -> bytes:
     """The body, gzip undone, never more than MAX_BYTES of it. Raises IntakeError."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
-    if declared.isdigit() and int(declared) > MAX_BYTES:
+    if declared.isascii() and declared.isdigit() and int(declared) > MAX_BYTES:
         raise _too_large()
     encoding = request.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip"):
@@ -93,9 +107,14 @@ def _too_large() -> IntakeError:
 
 def parse(data: bytes) -> RunResult:
     """The result that `data` holds. Raises IntakeError with the field."""
-    check_values(load_strictly(data))
+    document = load_strictly(data)
+    check_values(document)
+    trials = document.get("trials")
+    if isinstance(trials, list) and len(trials) > MAX_TRIALS:
+        message = f"A result may have {MAX_TRIALS:,} trials."
+        raise IntakeError(422, "too_many_trials", message, {"trials": [message]})
     try:
-        result = RunResult.model_validate_json(data, strict=True)
+        return RunResult.model_validate_json(data, strict=True)
     except ValidationError as error:
         raise IntakeError(
             422,
@@ -103,10 +122,6 @@ def parse(data: bytes) -> RunResult:
             f"The result does not follow schema version {SCHEMA_VERSION}.",
             _schema_fields(error),
         ) from error
-    if len(result.trials) > MAX_TRIALS:
-        message = f"A result may have {MAX_TRIALS:,} trials."
-        raise IntakeError(422, "too_many_trials", message, {"trials": [message]})
-    return result
 
 
 def load_strictly(data: bytes) -> dict[str, Any]:
@@ -116,6 +131,9 @@ def load_strictly(data: bytes) -> dict[str, Any]:
     """
     if not data:
         raise _bad_json("The body is empty; send the bytes of a result file.")
+    # Counted before reading: signs inside texts count too, which no honest result comes near.
+    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise _bad_json(f"A result may have {MAX_VALUES:,} values.")
     try:
         document = json.loads(
             data.decode("utf-8"),
@@ -142,6 +160,8 @@ def _bad_json(message: str, field: str = "") -> IntakeError:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_KEYS:
+        raise _bad_json(f"An object may have {MAX_KEYS:,} keys.")
     document: dict[str, Any] = {}
     for name, value in pairs:
         if name in document:
@@ -188,23 +208,29 @@ def _walk(value: Any, path: tuple[str | int, ...]) -> None:
 def _check_text(text: str, path: tuple[str | int, ...]) -> None:
     if len(text) > MAX_TEXT:
         raise _bad_value(path, f"has more than {MAX_TEXT:,} characters")
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable() and text == text.strip():
         return
     is_free = next((part for part in reversed(path) if isinstance(part, str)), "") in FREE_TEXT
+    is_name = path[0] == "subject"
+    if is_name and text != text.strip():
+        raise _bad_value(path, "begins or ends with a space")
     for character in text:
-        fault = _fault(character, is_free)
+        fault = _fault(character, is_free=is_free, is_name=is_name)
         if fault:
             raise _bad_value(path, f"holds {fault} (U+{ord(character):04X})")
 
 
-def _fault(character: str, is_free: bool) -> str | None:
+def _fault(character: str, *, is_free: bool, is_name: bool) -> str | None:
+    """What is wrong with a character; in the name of what was measured no odd space is right."""
     category = unicodedata.category(character)
     if category == "Cs":
         return "half a surrogate pair"
     if category == "Cc" and not (is_free and (character in "\t\n\r" or character >= "\x7f")):
         return "a control character"
-    if not is_free and character in INVISIBLE:
+    if not is_free and (category in INVISIBLE_CATEGORIES or character in BLANKS):
         return "an invisible character"
+    if is_name and category == "Zs" and character != " ":
+        return "a space of an unusual kind"
     return None
 
 

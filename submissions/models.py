@@ -148,6 +148,19 @@ class Submission(models.Model):
         )
 
 
+class AuditEvents(models.QuerySet["AuditEvent"]):
+    """The audit trail in bulk: it grows, and nothing else."""
+
+    def update(self, **values: Any) -> int:
+        raise ModerationError("The audit trail is never changed.")
+
+    def bulk_update(self, *args: Any, **kwargs: Any) -> int:
+        raise ModerationError("The audit trail is never changed.")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise ModerationError("The audit trail is never changed.")
+
+
 class AuditEvent(models.Model):
     """What was done to a submission, by whom. Rows are added and never changed."""
 
@@ -158,6 +171,8 @@ class AuditEvent(models.Model):
     kind = models.CharField(max_length=40)
     data: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    objects = AuditEvents.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
+    from bench_loop.errors import BenchLoopError
     from bench_loop.result.records import RunResult
 
 PROVIDERS = ("ollama", "openai_compat", "embedded")
@@ -163,12 +164,19 @@ def command(
 
         click.echo(to_bytes(result).decode(), nl=False)
     if result.status != "complete":
-        from bench_loop.errors import ProviderError
+        raise incomplete(result, lacks_sandbox=sandbox is None and needs_sandbox(plan))
 
-        raise ProviderError(
-            f"The run is incomplete: {result.status_reason}",
-            remedy="See to the server and run it again; what was measured is kept, not ranked.",
-        )
+
+def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
+    """The error that a run ends with when not all of its plan was measured."""
+    from bench_loop.engine.run import SANDBOX_REMEDY
+    from bench_loop.errors import ProviderError, SandboxError
+
+    message = f"The run is incomplete: {result.status_reason}"
+    kept = "what was measured is kept, not ranked."
+    if lacks_sandbox:
+        return SandboxError(message, remedy=f"{SANDBOX_REMEDY} Then run it again; {kept}")
+    return ProviderError(message, remedy=f"See to the server and run it again; {kept}")
 
 
 def connect(
@@ -205,6 +213,11 @@ def connect(
     return connected
 
 
+def needs_sandbox(plan: RunPlan) -> bool:
+    """Whether a suite of the plan runs code that a model wrote."""
+    return any(suite.pack.needs_sandbox for suite in plan.suites)
+
+
 def sandbox_for(
     plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
 ) -> Sandbox | None:
@@ -213,7 +226,7 @@ def sandbox_for(
     Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
     there is nothing to run without.
     """
-    if not any(suite.pack.needs_sandbox for suite in plan.suites):
+    if not needs_sandbox(plan):
         return None
     from bench_loop.errors import SandboxError
     from bench_loop.sandboxes.ladder import AUTO

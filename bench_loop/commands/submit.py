@@ -93,14 +93,15 @@ def command(
 def read_bytes(path: Path) -> bytes:
     """The file's bytes. Raises ResultError when it cannot be read."""
     from bench_loop.errors import ResultError
+    from bench_loop.result.store import read
 
     try:
-        return path.read_bytes()
-    except OSError as error:
+        return read(path)
+    except ResultError as error:
         raise ResultError(
             str(path),
             None,
-            error.strerror or str(error),
+            error.reason,
             remedy="Give the path of a result file; `bench-loop run` writes one.",
         ) from error
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
+
+T = TypeVar("T")
 
 
 class Record(BaseModel):
@@ -13,6 +15,14 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
+class _FirstFault(FailFast):
+    """Pydantic's own is not hashable, which `Many[...] | None` needs."""
+
+    __hash__ = object.__hash__
+
+
+Many = Annotated[tuple[T, ...], _FirstFault()]
+"""A list; reading stops at its first bad item, so that a bad file costs no more than a good one."""
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 """A duration; bounded so that sums and squares of hostile values stay finite."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.engine.context import PROBE_SHARE
 from bench_loop.engine.determinism import DETERMINISM_REQUESTS, DETERMINISM_TOKENS
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.profiles import PROFILES
@@ -47,13 +48,15 @@ def forecast(
     run: tasks of a profile are never left out.
     """
     quality = quality_seconds(plan, rates)
+    quality_s = sum(map(sum, quality.values()))
     extras = extras_s(plan, options, rates, window)
+    if options.probes_context:
+        extras += PROBE_SHARE * (extras + quality_s)
     left_s = plan.profile.speed_budget_s
     if options.speed_budget_s is not None:
         left_s = options.speed_budget_s
     if options.budget_s is not None:
-        spent_s = elapsed_s + extras + sum(map(sum, quality.values()))
-        left_s = min(left_s, options.budget_s - spent_s)
+        left_s = min(left_s, options.budget_s - elapsed_s - extras - quality_s)
     for speed_plan in plan.profile.speed_plans:
         speed_s = plan_s(rates, speed_plan)
         if speed_s <= left_s:

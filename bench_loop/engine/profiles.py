@@ -27,9 +27,16 @@ PROFILES: dict[str, ProfileRules] = {
     rules.name: rules
     for rules in (
         ProfileRules("smoke", "Does everything work? Never ranked.", ("minimum",), 90, 192, False),
-        ProfileRules("quick", "What most people run.", ("headline",), 720, None, True),
+        ProfileRules(
+            "quick",
+            "What most people run; tells large differences only.",
+            ("headline",),
+            720,
+            None,
+            True,
+        ),
         ProfileRules("core", "The ranked default.", _LONG, 720, None, True),
-        ProfileRules("full", "The audit: core and everything beyond.", _LONG, 720, None, True),
+        ProfileRules("full", "The audit; as yet the same tasks as core.", _LONG, 720, None, True),
     )
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_loop.engine.profiles import CUSTOM, PROFILES
-from bench_loop.result.compare import is_thinking_on
+from bench_loop.result.compare import core_settings
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
@@ -38,13 +38,4 @@ def not_ranked_reason(header: RunHeader) -> str:
 
 def league_of(header: RunHeader) -> str:
     """Key of the set inside which runs are ranked: the same work, scored and driven alike."""
-    suites = sorted((suite.suite, suite.version, suite.pack_hash) for suite in header.suites)
-    return tagged_hash(
-        {
-            "profile": header.profile,
-            "scoring_version": header.scoring_version,
-            "suites": [list(suite) for suite in suites],
-            "thinking": is_thinking_on(header),
-            "harness": header.subject.harness,
-        }
-    )
+    return tagged_hash(core_settings(header))

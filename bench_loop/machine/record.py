@@ -72,7 +72,7 @@ def machine_record(
         device_class=detected_class if gpus or not declared_class else declared_class,
         cpu_model=facts.cpu_model,
         gpus=gpus,
-        gpu_memory_gb=_total_memory(gpus),
+        gpu_memory_gb=total_memory_gb(gpus),
         unified_memory=facts.unified_memory if gpus else None,
         system_memory_gb=facts.system_memory_gb,
         os=facts.os,
@@ -84,8 +84,12 @@ def machine_record(
 
 def device_class(gpus: Iterable[Gpu], facts: MachineFacts) -> str:
     """The key of a machine that computes with `gpus`; with none, of its processor."""
-    keys = [_gpu_key(gpu, facts.system_memory_gb) for gpu in gpus]
-    return _joined(keys) if keys else cpu_class(facts)
+    return gpu_class(gpus, facts.system_memory_gb) or cpu_class(facts)
+
+
+def gpu_class(gpus: Iterable[Gpu], system_memory_gb: float | None) -> str:
+    """The key of a machine that computes with `gpus`; empty without any."""
+    return _joined(_gpu_key(gpu, system_memory_gb) for gpu in gpus)
 
 
 def cpu_class(facts: MachineFacts) -> str:
@@ -139,7 +143,7 @@ def _joined(keys: Iterable[str]) -> str:
     return "+".join(f"{n}x-{key}" if n > 1 else key for key, n in sorted(counts.items()))
 
 
-def _total_memory(gpus: Iterable[Gpu]) -> float | None:
+def total_memory_gb(gpus: Iterable[Gpu]) -> float | None:
     """The sum over all GPUs; unknown as soon as one is unknown."""
     sizes = [gpu.memory_gb for gpu in gpus]
     known = [size for size in sizes if size is not None]

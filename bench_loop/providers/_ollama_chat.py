@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from bench_loop.contracts.chat import ChatRequest, EngineTimings, Message, TokenCounts
@@ -81,8 +82,8 @@ def parse_line(line: str) -> Delta:
         calls=tuple(call_part(call) for call in as_dicts(message.get("tool_calls"))),
         finish=as_text(event.get("done_reason")),
         model=as_text(event.get("model")),
-        tokens=token_counts(event) if is_last else None,
-        timings=engine_timings(event) if is_last else None,
+        tokens=partial(token_counts, event) if is_last else None,
+        timings=partial(engine_timings, event) if is_last else None,
         is_last=is_last,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bench_loop.contracts.chat import ChatRequest, EngineTimings, Message, TokenCounts
@@ -121,15 +122,15 @@ def parse_event(event: dict[str, Any]) -> Delta:
         raise _faults.error_in_stream(event["error"])
     choice = next(iter(as_dicts(event.get("choices"))), {})
     delta = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
-    timings = as_dict(event.get("timings"))
+    usage, timings = as_dict(event.get("usage")), as_dict(event.get("timings"))
     return Delta(
         text=_content(delta.get("content")),
         thinking=_content(delta.get("reasoning_content")) or _content(delta.get("reasoning")),
         calls=tuple(call_part(call) for call in as_dicts(delta.get("tool_calls"))),
         finish=as_text(choice.get("finish_reason")),
         model=base_name(as_text(event.get("model")) or "") or None,
-        tokens=token_counts(as_dict(event.get("usage")), timings),
-        timings=engine_timings(timings),
+        tokens=partial(token_counts, usage, timings) if usage or timings else None,
+        timings=partial(engine_timings, timings) if timings else None,
     )
 
 

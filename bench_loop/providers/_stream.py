@@ -55,8 +55,9 @@ class Delta:
     calls: tuple[CallPart, ...] = ()
     finish: str | None = None
     model: str | None = None
-    tokens: TokenCounts | None = None
-    timings: EngineTimings | None = None
+    tokens: Callable[[], TokenCounts | None] | None = None
+    """Reads the counts of this event: only those of the last event are needed."""
+    timings: Callable[[], EngineTimings | None] | None = None
     is_last: bool = False
 
     @property
@@ -169,8 +170,8 @@ class _Sum:
     call_at: dict[int | None, _Call] = field(default_factory=dict)
     finish: str | None = None
     model: str | None = None
-    tokens: TokenCounts = field(default_factory=TokenCounts)
-    timings: EngineTimings | None = None
+    read_tokens: Callable[[], TokenCounts | None] | None = None
+    read_timings: Callable[[], EngineTimings | None] | None = None
     has_event: bool = False
     is_last: bool = False
     events: int = 0
@@ -196,8 +197,8 @@ class _Sum:
             self._add_call(part)
         self.finish = delta.finish or self.finish
         self.model = delta.model or self.model
-        self.tokens = delta.tokens or self.tokens
-        self.timings = delta.timings or self.timings
+        self.read_tokens = delta.tokens or self.read_tokens
+        self.read_timings = delta.timings or self.read_timings
         self.is_last = self.is_last or delta.is_last
         if delta.has_token:
             self._mark(delta, at_s)
@@ -212,8 +213,9 @@ class _Sum:
     def _mark(self, delta: Delta, at_s: float) -> None:
         if self.events == 0:
             self.first_event_characters = delta.characters
-            if delta.timings is not None:
-                self.first_event_tokens = max(1, delta.timings.generated_tokens or 1)
+            timings = delta.timings() if delta.timings is not None else None
+            if timings is not None:
+                self.first_event_tokens = max(1, timings.generated_tokens or 1)
         self.events += 1
         self.characters += delta.characters
         if at_s != self.last_s:
@@ -235,52 +237,55 @@ class _Sum:
         self, end_s: float, first_byte_s: float | None, max_tokens: int, *, is_cut: bool
     ) -> ChatReply:
         calls = tuple(_tool_call(call) for call in self.calls)
+        tokens = self._tokens()
         return ChatReply(
             text=storable("".join(self.text)),
             thinking=storable("".join(self.thinking)),
             tool_calls=calls,
-            finish_reason="limit" if is_cut else self._finish_reason(max_tokens),
+            finish_reason="limit" if is_cut else self._finish_reason(max_tokens, tokens),
             model_id=self.model,
             latency_s=end_s,
             t_first_byte_s=first_byte_s,
             t_first_thinking_s=self.first_thinking_s,
             t_first_answer_s=self.seen_first_answer_s,
             t_last_s=self.last_s,
-            tokens=self._tokens(),
-            engine_timings=self.timings,
+            tokens=tokens,
+            engine_timings=self.read_timings() if self.read_timings is not None else None,
             stream=StreamFacts(
                 events=self.events,
                 distinct_arrivals=len(self.arrivals),
                 gaps=arrival_gaps(self.arrivals),
-                first_event_tokens=self._first_event_tokens(),
+                first_event_tokens=self._first_event_tokens(tokens),
             ),
         )
 
-    def _finish_reason(self, max_tokens: int) -> FinishReason:
+    def _finish_reason(self, max_tokens: int, tokens: TokenCounts) -> FinishReason:
         """The reason in our words; a server that gives none is judged by its token count."""
         if self.finish is None:
-            is_full = (self.tokens.completion or 0) >= max_tokens > 0
+            is_full = (tokens.completion or 0) >= max_tokens > 0
             return "length" if is_full else "stop"
         reason = _FINISH.get(self.finish, "stop")
         return "tool_calls" if reason == "stop" and self.calls else reason
 
-    def _first_event_tokens(self) -> int:
+    def _first_event_tokens(self, tokens: TokenCounts) -> int:
         """Tokens of the first event: the engine's count, else its share of the characters.
 
         Where there are as many events as tokens (the end token brings none) it is one.
         """
         if self.first_event_tokens is not None:
             return self.first_event_tokens
-        completion = self.tokens.completion or 0
+        completion = tokens.completion or 0
         if completion <= self.events + 1 or not self.characters:
             return 1
         return max(1, round(completion * self.first_event_characters / self.characters))
 
     def _tokens(self) -> TokenCounts:
         """The counts, where a zero beside generated text is no count but an unknown one."""
-        if self.events and self.tokens.completion == 0:
-            return self.tokens.model_copy(update={"completion": None})
-        return self.tokens
+        read = self.read_tokens() if self.read_tokens is not None else None
+        tokens = read or TokenCounts()
+        if self.events and tokens.completion == 0:
+            return tokens.model_copy(update={"completion": None})
+        return tokens
 
 
 def arrival_gaps(arrivals: Sequence[float]) -> ArrivalGaps | None:

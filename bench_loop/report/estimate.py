@@ -82,10 +82,12 @@ def _pace(trials: Sequence[Finished], *, has_own_mean: bool) -> _Pace | None:
 
 
 def _forecast_pace(timed: Sequence[Finished]) -> _Pace:
-    """Before any answer was seen: as expected, but on a machine as quick as its speed trials."""
-    ratio = 1.0
-    if timed:
-        ratio = sum(one.seconds for one in timed) / sum(one.expected for one in timed)
+    """Before any answer was seen: as expected, but on a machine as quick as its speed trials.
+
+    The forecast itself weighs as much as EVIDENCE of them: a single trial may be a quiet moment.
+    """
+    ratios = [one.seconds / one.expected for one in timed]
+    ratio = (EVIDENCE + sum(ratios)) / (EVIDENCE + len(ratios))
     doubt = (DOUBT_OF_FORECAST * ratio) ** 2
     return _Pace(ratio, doubt, doubt)
 

@@ -15,6 +15,7 @@ from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import (
     device,
     generation_figure,
+    harness_label,
     harness_shape,
     quality_suites,
     score_figure,
@@ -154,7 +155,7 @@ def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, .
     subject, machine = result.subject, result.machine
     harness = PathNode(
         kind="harness, recording" if subject.harness == "raw" else "harness",
-        name=f"{one_line(subject.harness)} {one_line(subject.harness_version)}",
+        name=harness_label(result),
         readings=_request_readings(judged),
         is_probe=subject.harness == "raw",
         harness_shape=harness_shape(subject.harness),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
@@ -30,6 +31,20 @@ from bench_loop.scoring.speed import reach
 def harness_shape(harness: str) -> str:
     """Name of the harness's mark in the sprite and of its series colour."""
     return HARNESS_SHAPES.get(harness, OTHER_HARNESS)
+
+
+def harness_label(header: RunHeader) -> str:
+    """The harness and its version; `raw (tools)` where suites with tools had its tool loop."""
+    name, version = one_line(header.subject.harness), one_line(header.subject.harness_version)
+    suites = quality_suites(header)
+    with_tools = sum(_has_tools(suite.suite) for suite in suites) if name == "raw" else 0
+    if not with_tools:
+        return f"{name} {version}"
+    return f"raw (tools) {version}" if with_tools == len(suites) else f"raw, raw (tools) {version}"
+
+
+def _has_tools(suite: str) -> bool:
+    return suite in pack_names() and any(task.tools for task in load_pack(suite).tasks)
 
 
 def trust(word: str, *, is_signed: bool = False) -> Trust:

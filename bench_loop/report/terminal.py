@@ -29,8 +29,9 @@ from bench_loop.report.marks import (
 from bench_loop.report.progress import RunProgress
 from bench_loop.report.records import LoadTable
 from bench_loop.report.speed import load_tables
+from bench_loop.report.stack import harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
-from bench_loop.result.records import Interval, RunResult, Speed, Subject, Trial
+from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
 
 __all__ = ["RunProgress", "print_run", "stack_nodes"]
 
@@ -86,19 +87,20 @@ def print_run(
             console.print()
 
 
-def stack_nodes(subject: Subject) -> tuple[str, ...]:
+def stack_nodes(header: RunHeader) -> tuple[str, ...]:
     """The nodes of a run's signal path, from the weights to the verifier."""
+    subject = header.subject
     return (
         " ".join(filter(None, (subject.model_id, subject.quantization))),
         subject.provider_version or subject.provider,
-        f"{subject.harness} {subject.harness_version}",
+        harness_label(header),
         "verifier",
     )
 
 
 def _head(result: RunResult, page: _Page) -> Iterator[Text]:
     """The signal path, and under it where and how was measured."""
-    yield from page.prose(signal_path(stack_nodes(result.subject), page.signs))
+    yield from page.prose(signal_path(stack_nodes(result), page.signs))
     context = result.subject.context
     window = (
         f"window {figures.count(context.loaded)} read back"

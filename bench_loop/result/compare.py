@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench_loop.contracts.chat import Sampling
-from bench_loop.result.records import RunHeader
+from bench_loop.result.records import RunHeader, SuiteResult
 
 WINDOW_CLASSES = (2048, 4096, 8192, 16384, 32768, 40960, 65536, 131072, 262144, 1048576)
 """Context windows, in tokens, between which a loaded window is counted as the lower one."""
@@ -73,6 +73,24 @@ def not_comparable(
         *_template_difference(a, b),
         *(() if is_of_harnesses else _differences(HARNESS_SETTINGS, a, b)),
     )
+
+
+def core_settings(run: RunHeader) -> dict[str, Any]:
+    """What must be equal in runs that are ranked together, as JSON: what `not_comparable` asks.
+
+    The chat template is left out, since it belongs to the model.
+    """
+    fields = {what: read(run) for what, read in (*CORE_SETTINGS, *HARNESS_SETTINGS)}
+    return {
+        **fields,
+        "suites": [[suite.suite, suite.version, suite.pack_hash] for suite in _by_name(run)],
+        "sampling": run.settings.sampling.model_dump(mode="json"),
+        "context window": window_class(_loaded_window(run)),
+    }
+
+
+def _by_name(run: RunHeader) -> list[SuiteResult]:
+    return sorted(run.suites, key=lambda suite: (suite.suite, suite.version, suite.pack_hash))
 
 
 def speed_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from bench_loop.contracts.chat import (
     StreamFacts,
     TokenCounts,
 )
-from bench_loop.contracts.record import Count, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.record import Count, Many, Positive, Record, Score, Seconds, TaggedHash
 from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
 from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
@@ -70,7 +70,7 @@ class Subject(Record):
     offloaded_share: float | None = Field(
         None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
     )
-    launch_args: tuple[Text, ...] | None = Field(
+    launch_args: Many[Text] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
     )
     provider: Text = Field(description="Provider that carried the requests.")
@@ -108,7 +108,7 @@ class Machine(Record):
     machine_label: Text | None = Field(None, description="A name chosen by the user.")
     device_class: Text = Field(description="Key under which machines are compared.")
     cpu_model: Text | None = Field(None, description="Processor name.")
-    gpus: tuple[Gpu, ...] = Field((), max_length=64, description="Every GPU, one by one.")
+    gpus: Many[Gpu] = Field((), max_length=64, description="Every GPU, one by one.")
     gpu_memory_gb: Positive | None = Field(None, description="Memory of all GPUs in GiB.")
     unified_memory: bool | None = Field(None, description="CPU and GPU share one memory.")
     system_memory_gb: Positive | None = Field(None, description="System memory in GiB.")
@@ -231,17 +231,17 @@ class Speed(Record):
         None, ge=0, description="Half-width of the 95 % interval by the mean; null below n = 2."
     )
     ttft_half_width: float | None = Field(None, ge=0, description="The same for TTFT.")
-    findings: tuple[Text, ...] = Field(
+    findings: Many[Text] = Field(
         (), max_length=50, description="Codes of what limits trust: too_short_to_rate, warm, ..."
     )
-    shapes: tuple[ShapeSpeed, ...] = ()
+    shapes: Many[ShapeSpeed] = ()
     token_gap_s: ArrivalGaps | None = Field(
         None, description="Pauses between arrivals: medians over the headline trials."
     )
-    curve: tuple[CurvePoint, ...] | None = Field(
+    curve: Many[CurvePoint] | None = Field(
         None, max_length=10, description="Speed in a filled window; null: not run."
     )
-    concurrency: tuple[ConcurrencyPoint, ...] | None = Field(
+    concurrency: Many[ConcurrencyPoint] | None = Field(
         None, max_length=20, description="Speed of several streams at once; null: not run."
     )
     sustained: Sustained | None = Field(None, description="Speed over minutes; null: not run.")
@@ -314,7 +314,7 @@ class Trial(Record):
     task_id: Text
     prompt_hash: TaggedHash = Field(description="Hash of the messages, without a speed nonce.")
     difficulty: Difficulty | None = Field(None, description="Null in the speed suite.")
-    capability_tags: tuple[Text, ...] = Field((), max_length=30)
+    capability_tags: Many[Text] = Field((), max_length=30)
     trial: int = Field(ge=0, description="1, 2, ...; 0 for a warm-up.")
     seed: Count | None = None
     is_warmup: bool = Field(False, description="Warm-ups are kept and never scored.")
@@ -336,7 +336,7 @@ class Trial(Record):
     stream: StreamFacts | None = None
     finish_reason: FinishReason | None = None
     turns: Count = Field(0, description="Model replies in the trial.")
-    tool_calls: tuple[CallRecord, ...] = Field((), max_length=1000)
+    tool_calls: Many[CallRecord] = Field((), max_length=1000)
     limit: Limit | None = Field(None, description="What ended a tool loop; null: the model did.")
     state_at_cut: Text | None = Field(
         None, description="Of a truncated tool loop: pass, or the reason why its end state fails."
@@ -347,9 +347,9 @@ class Trial(Record):
     retries: Count = 0
     output: str | None = Field(None, description="Full final text; null: there was none.")
     thinking: str | None = Field(None, description="Thinking delivered apart from the text.")
-    artifacts: tuple[Artifact, ...] = Field((), max_length=1000)
-    transcript: tuple[dict[str, Any], ...] | None = None
-    requests: tuple[RequestRecord, ...] | None = None
+    artifacts: Many[Artifact] = Field((), max_length=1000)
+    transcript: Many[dict[str, Any]] | None = None
+    requests: Many[RequestRecord] | None = None
 
 
 class Power(Record):
@@ -424,7 +424,7 @@ class RunHeader(Record):
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates
-    suites: tuple[SuiteResult, ...] = Field(max_length=100)
+    suites: Many[SuiteResult] = Field(max_length=100)
 
     @field_validator("schema_version")
     @classmethod
@@ -437,4 +437,4 @@ class RunHeader(Record):
 class RunResult(RunHeader):
     """The normalized result file."""
 
-    trials: tuple[Trial, ...] = Field(max_length=100_000)
+    trials: Many[Trial] = Field(max_length=100_000)

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import secrets
+import stat
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from bench_loop.result.records import SCHEMA_VERSION, RunResult
 
 LATEST = "latest.json"
 """The newest result, once more, beside the others."""
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A larger file is no result: the longest run writes a few megabytes."""
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -64,11 +67,24 @@ def field_path(location: tuple[Any, ...]) -> str:
 
 def load(file: Path) -> RunResult:
     """Read a result file. Raises ResultError when it is missing or wrong."""
+    return from_bytes(read(file), str(file))
+
+
+def read(file: Path) -> bytes:
+    """The bytes of a result file.
+
+    Raises ResultError when it is missing, too large, or a device or pipe that would never end.
+    """
     try:
-        data = file.read_bytes()
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise ResultError(str(file), None, "is no plain file")
+        with file.open("rb") as source:
+            data = source.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ResultError(str(file), None, error.strerror or str(error)) from error
-    return from_bytes(data, str(file))
+    if len(data) > MAX_FILE_BYTES:
+        raise ResultError(str(file), None, f"is larger than {MAX_FILE_BYTES:,} bytes")
+    return data
 
 
 def make_ready(folder: Path) -> None:
@@ -117,8 +133,8 @@ def newest_result(name: str) -> Path:
 
 
 def result_files(folder: Path) -> list[Path]:
-    """The result files in `folder`, oldest first, without `latest.json`."""
-    return sorted(file for file in folder.glob("*.json") if file.name != LATEST)
+    """The result files in `folder`, oldest first, without `latest.json`; plain files only."""
+    return sorted(file for file in folder.glob("*.json") if file.name != LATEST and file.is_file())
 
 
 def _replace(file: Path, data: bytes) -> None:

@@ -127,7 +127,7 @@ def traps() -> list[Trap]:
         *_in_both(
             "no token counts",
             replace(_TRAPPED, reports_usage=False, reports_timings=False),
-            "too_short_to_rate",
+            "tokens_unknown",
         ),
         *_in_both("one chunk", replace(_TRAPPED, tokens_per_chunk=999), "too_short_to_rate"),
         *_in_both("prompt cut", replace(_TRAPPED, window=512, cuts_prompt=True), "prompt_cut"),

@@ -36,7 +36,7 @@ FIRST_TOKEN_BAR_S = 0.010
 DELAY_BAR_S = 0.002
 """Greatest delay between sending and noticing an event, in 99 of 100 events."""
 
-OF_THE_MACHINE = frozenset({"drifting", "wide_spread"})
+OF_THE_MACHINE = frozenset({"drifting", "engine_client_gap", "wide_spread"})
 """Findings that say how quiet this machine is, and nothing about a trap."""
 
 OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
@@ -50,8 +50,9 @@ Say = Callable[[str], None]
 class Figure:
     """One figure: what really happened, what was measured, and how far apart they may be.
 
-    `name` is `generation` or `prompt` (tokens per second; the error is relative), `ttft` or `ttfa`
-    (seconds, as is their error), or `content` (0 where text and counts are as they were sent).
+    `name` is `generation`, `engine` (the server's own generation speed) or `prompt` (tokens per
+    second; the error is relative), `ttft` or `ttfa` (seconds, as is their error), or `content`
+    (0 where text and counts are as they were sent).
     """
 
     name: str
@@ -239,12 +240,16 @@ def as_trial(reply: ChatReply, shape: Shape, number: int) -> Trial:
 
 
 def middle(same: Sequence[Figure]) -> Figure:
-    """Of one figure in several trials, the one with the median error; a missing one counts most."""
+    """Of one figure in several trials, the one with the median error; a missing one counts most.
+
+    What must be exact counts by its worst.
+    """
 
     def size(figure: Figure) -> float:
         return float("inf") if figure.error is None else abs(figure.error)
 
-    return sorted(same, key=size)[len(same) // 2]
+    ordered = sorted(same, key=size)
+    return ordered[len(same) // 2 if same[0].bar else -1]
 
 
 def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> list[Figure]:

@@ -22,23 +22,21 @@ def facts(
         case "/api/version":
             return {"version": VERSION}
         case "/api/tags":
-            return {"models": [_tag(name) for name in settings.models]}
+            return {"models": [_tag(settings.full(name)) for name in settings.models]}
         case "/api/ps":
-            return {"models": [_tag(name) | {"context_length": n} for name, n in loaded.items()]}
-        case "/api/show" if known(settings, str(body.get("model"))):
-            name = str(body.get("model"))
+            return {
+                "models": [
+                    _tag(settings.full(name)) | {"context_length": n} for name, n in loaded.items()
+                ]
+            }
+        case "/api/show" if name := settings.model(str(body.get("model"))):
             info = {
                 "general.architecture": "llama",
                 "general.parameter_count": 1_000_000_000,
                 "llama.context_length": 131_072,
             }
-            return _tag(name) | {"template": "{{ .Prompt }}", "model_info": info}
+            return _tag(settings.full(name)) | {"template": "{{ .Prompt }}", "model_info": info}
     return None
-
-
-def known(settings: Settings, name: str) -> str | None:
-    """The name of the model that `name` means: without a tag it is `latest`."""
-    return next((found for found in settings.models if _full(found) == _full(name)), None)
 
 
 def asked(body: dict[str, Any]) -> Asked:
@@ -119,15 +117,11 @@ def _nanoseconds(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def _full(name: str) -> str:
-    return name if ":" in name else f"{name}:latest"
-
-
 def _tag(name: str) -> dict[str, Any]:
     details = {"format": "gguf", "family": "llama", "parameter_size": "1B"}
     return {
-        "name": _full(name),
-        "model": _full(name),
+        "name": name,
+        "model": name,
         "size": 700_000_000,
         "digest": "0" * 64,
         "details": details | {"quantization_level": "Q4_K_M"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
@@ -118,15 +119,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _chat(self, body: dict[str, Any], received_s: float) -> None:
         server = self.server
-        if server.settings.dialect == "ollama" and not body["messages"]:
-            server.loaded.pop(str(body["model"]), None)
+        name = server.settings.model(str(body.get("model")))
+        if name is None:
+            self._answer(404, {"error": f"model '{body.get('model')}' not found"})
+            return
+        if not body["messages"]:
+            server.loaded.pop(name, None)
             self._answer(200, {"model": body["model"], "done": True, "done_reason": "unload"})
             return
-        asked = server.dialect.asked(body)
-        program = server.settings.models.get(asked.model)
-        if program is None:
-            self._answer(404, {"error": f"model '{asked.model}' not found"})
-            return
+        asked = replace(server.dialect.asked(body), model=name)
+        program = server.settings.models[name]
         self._piece_bytes = program.piece_bytes
         exchange = server.begin(program, asked, received_s)
         try:

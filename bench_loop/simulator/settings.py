@@ -77,6 +77,14 @@ class Settings:
     models: dict[str, Program] = field(default_factory=lambda: {"sim": Program()})
     log: str | None = None
 
+    def model(self, name: str) -> str | None:
+        """The model that `name` means; to an Ollama, a name without a tag is `latest`."""
+        return next((found for found in self.models if self.full(found) == self.full(name)), None)
+
+    def full(self, name: str) -> str:
+        """The name under which a model is listed."""
+        return name if ":" in name or self.dialect != "ollama" else f"{name}:latest"
+
     def to_json(self) -> str:
         return json.dumps(asdict(self))
 

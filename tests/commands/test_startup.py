@@ -98,7 +98,7 @@ def test_an_unknown_command_names_the_similar_one() -> None:
     done = bench_loop("sutes")
     assert done.returncode == 2
     assert "No such command 'sutes'." in done.stderr
-    assert "Did you mean suites?" in done.stderr
+    assert "Did you mean suites" in done.stderr
 
 
 def test_an_unknown_option_names_the_similar_one() -> None:

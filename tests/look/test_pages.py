@@ -242,6 +242,8 @@ def test_a_withdrawn_run_keeps_a_tombstone(client: Client, show: Show) -> None:
     text = page(client, entry.get_absolute_url()).text
     assert "withdrawn" in text
     assert "Measured on the wrong card." in text
+    assert "qwen3:8b" not in text
+    assert "result.json" not in text
     assert "qwen3:8b" not in page(client, "/").text
 
 

@@ -303,3 +303,19 @@ def test_a_speed_that_the_hardware_cannot_have_is_told_with_what_it_allows() -> 
 
 def test_a_speed_that_the_hardware_can_have_is_not_doubted() -> None:
     assert not any("Implausible" in one.text for one in run_view(samples.result()).notices)
+
+
+@pytest.mark.parametrize(
+    ("suites", "name"),
+    [
+        (["reasonmath"], "raw 1"),
+        (["toolcall"], "raw (tools) 1"),
+        (["reasonmath", "toolcall"], "raw, raw (tools) 1"),
+    ],
+)
+def test_the_tool_loop_of_raw_is_named(suites: list[str], name: str) -> None:
+    known = samples.result()
+    like = next(suite for suite in known.suites if suite.dimension == "quality")
+    rows = tuple(like.model_copy(update={"suite": suite}) for suite in suites)
+    path = run_view(known.model_copy(update={"suites": rows})).path
+    assert [node.name for node in path if node.kind.startswith("harness")] == [name]

@@ -11,8 +11,9 @@ import bench_loop
 from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, TokenCounts
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack
-from bench_loop.engine.plan import make_plan
+from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.machine.record import gpu_class
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
     ContextFacts,
@@ -88,7 +89,7 @@ def make_result(
             fingerprint=ZERO_HASH,
             subject=make_subject(model_id=model_id, harness=harness, **(subject or {})),
             machine=make_machine(gpu, **(machine or {})),
-            settings=make_settings(),
+            settings=make_settings(plan),
             software=Software(
                 bench_loop=bench_loop.__version__,
                 python="3.11.7",
@@ -224,11 +225,12 @@ def make_subject(**changes: Any) -> Subject:
 
 
 def make_machine(gpu: str | None = "RTX 4090", **changes: Any) -> Machine:
+    gpus = (Gpu(model=gpu, vendor="NVIDIA", memory_gb=24.0),) if gpu else ()
     fields: dict[str, Any] = {
         "machine_id": "0123456789abcdef",
-        "device_class": gpu or "CPU 8 cores",
+        "device_class": gpu_class(gpus, 64.0) or "cpu-ryzen-7-7700-8c-64gb",
         "cpu_model": "Ryzen 7 7700",
-        "gpus": (Gpu(model=gpu, vendor="NVIDIA", memory_gb=24.0),) if gpu else (),
+        "gpus": gpus,
         "gpu_memory_gb": 24.0 if gpu else None,
         "unified_memory": False,
         "system_memory_gb": 64.0,
@@ -239,14 +241,14 @@ def make_machine(gpu: str | None = "RTX 4090", **changes: Any) -> Machine:
     return Machine(**{**fields, **changes})
 
 
-def make_settings(**changes: Any) -> Settings:
+def make_settings(plan: RunPlan, **changes: Any) -> Settings:
     fields: dict[str, Any] = {
         "trials": 1,
         "sampling": Sampling(),
-        "seed_rule": "1000 + number of the trial",
-        "answer_budget_rule": "4 x the longest reference answer, at least 256 tokens",
+        "seed_rule": SEED_RULE,
+        "answer_budget_rule": plan.answer_budget_rule,
         "context_window": 8192,
-        "wall_limit_rule": "120 s",
+        "wall_limit_rule": WALL_LIMIT_RULE,
         "speed_budget_s": 720.0,
         "use_prompt_cache": True,
     }

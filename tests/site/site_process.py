@@ -124,6 +124,19 @@ class EventSocket:
                 event: dict[str, Any] = json.loads(payload)
                 return event
 
+    def is_closed(self) -> bool:
+        """Whether the site ends the connection; waits for it, events passed over."""
+        try:
+            while self.stream.read(1):
+                pass
+        except ConnectionError:
+            pass
+        except TimeoutError:
+            return False
+        finally:
+            self.close()
+        return True
+
     def close(self) -> None:
         self.stream.close()
         self.connection.close()

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings
-from bench_loop.result.records import Artifact, Gpu, RunResult, Trial
+from bench_loop.result.records import (
+    Artifact,
+    DeclaredMachine,
+    Gpu,
+    PeakMemory,
+    Power,
+    RunResult,
+    Spread,
+    Trial,
+)
 from submissions import checks
 from submissions.checks import Finding, differences, generation_rate, is_safe_path, is_same
 from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
@@ -268,7 +277,7 @@ def test_a_home_folder_in_an_output_is_looked_at() -> None:
 
     result = honest(write=write)
     assert findings(result) == []
-    assert {one.code for one in findings(result, "needs_review")} == {"home_path"}
+    assert {one.code for one in findings(result, "needs_review")} == {"private"}
 
 
 def test_a_machine_that_was_not_detected_is_looked_at() -> None:
@@ -311,5 +320,122 @@ def test_a_speed_above_what_the_hardware_allows_is_reviewed_and_never_refused() 
 
 def test_the_same_speed_on_two_faster_gpus_is_accepted() -> None:
     gpus = (Gpu(model="RTX 5090", vendor="NVIDIA", memory_gb=31.8),) * 2
-    machine = {"gpus": gpus, "gpu_memory_gb": 63.6}
+    machine = {"gpus": gpus, "gpu_memory_gb": 63.6, "device_class": "2x-rtx-5090-32gb"}
     assert findings(honest(generation_tps=240.0, machine=machine), "needs_review") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"device_class": "rtx-5090-32gb"}, "machine.device_class"),
+        ({"gpu_memory_gb": 48.0}, "machine.gpu_memory_gb"),
+        ({"gpu_memory_gb": None}, "machine.gpu_memory_gb"),
+        ({"gpus": ()}, "machine.device_class"),
+        ({"declared": DeclaredMachine(gpu="H200 x8")}, "machine.declared.gpu"),
+    ],
+)
+def test_hardware_that_contradicts_itself_is_looked_at(changes: dict[str, Any], field: str) -> None:
+    result = honest(machine=changes)
+    assert findings(result) == []
+    assert field in fields(result, "needs_review")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"parameters_b": 70.0}, "subject.parameters_b"),
+        ({"provider": "my-cloud"}, "subject.provider"),
+        ({"harness": "my-harness"}, "subject.harness"),
+        ({"model_id": "qwen3:8b-q8_0"}, "subject.quantization"),
+    ],
+)
+def test_a_subject_that_this_site_cannot_place_is_looked_at(
+    changes: dict[str, Any], field: str
+) -> None:
+    result = honest()
+    renamed = result.model_copy(update={"subject": result.subject.model_copy(update=changes)})
+    assert fields(rescored(renamed), "needs_review") == {field}
+
+
+def test_other_rules_than_those_of_every_run_are_looked_at() -> None:
+    result = honest()
+    settings = result.settings.model_copy(update={"answer_budget_rule": "no bound"})
+    changed = rescored(result.model_copy(update={"settings": settings}))
+    assert fields(changed, "needs_review") == {"settings.answer_budget_rule"}
+
+
+def test_loading_longer_than_the_whole_run_is_refused() -> None:
+    result = honest()
+    assert result.speed is not None
+    load = Spread(peak=9e8, mean=9e8, median=9e8, n=1)
+    speed = result.speed.model_copy(update={"load_s": load})
+    assert "total_runtime_s" in fields(result.model_copy(update={"speed": speed}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"signature": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
+        {"signature": {"host": {"ip": "192.168.1.50"}}},
+        {"signature": {"mac": "a4:83:e7:12:34:56"}},
+        {"signature": {"/home/alice/secret": 1}},
+        {"signature": {"note": "sk-proj-" + "Ab1" * 10}},
+    ],
+)
+def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:
+    assert {one.code for one in findings(honest().model_copy(update=changes))} == {"private"}
+
+
+POWER = Power(
+    source="nvml",
+    scope="gpus",
+    interval_s=0.1,
+    coverage=1.0,
+    idle_w=22.0,
+    energy_j=9000.0,
+    joules_per_token=4.1,
+    joules_per_correct_answer=90.0,
+)
+
+
+def with_sensors(power: Power | None, **peak: Any) -> RunResult:
+    memory = PeakMemory(**peak) if peak else None
+    return honest().model_copy(update={"power": power, "peak_memory": memory})
+
+
+def test_honest_readings_of_power_and_memory_are_accepted() -> None:
+    result = with_sensors(POWER, ram_gb=3.1, ram_scope="server", vram_gb=7.2)
+    assert [one for one in checks.findings(result, NOW) if one.severity != "note"] == []
+
+
+def test_energy_that_was_not_covered_is_refused() -> None:
+    power = POWER.model_copy(update={"coverage": 0.8})
+    assert fields(with_sensors(power)) == {"power.energy_j"}
+
+
+def test_energy_of_answers_that_none_gave_is_refused() -> None:
+    wrong = honest(write=nothing_right).model_copy(update={"power": POWER})
+    assert fields(wrong) == {"power.joules_per_correct_answer"}
+
+
+def test_answers_that_took_more_energy_than_the_run_are_refused() -> None:
+    power = POWER.model_copy(update={"joules_per_correct_answer": 9000.0})
+    assert fields(with_sensors(power)) == {"power.joules_per_correct_answer"}
+
+
+@pytest.mark.parametrize(
+    ("peak", "field"),
+    [
+        ({"ram_gb": 90.0, "ram_scope": "server"}, "peak_memory.ram_gb"),
+        ({"vram_gb": 48.0}, "peak_memory.vram_gb"),
+    ],
+)
+def test_more_memory_in_use_than_there_is_is_looked_at(peak: dict[str, Any], field: str) -> None:
+    result = with_sensors(None, **peak)
+    assert (fields(result), fields(result, "needs_review")) == (set(), {field})
+
+
+def test_a_sensor_of_another_machine_than_the_model_ran_on_is_looked_at() -> None:
+    cards = honest(machine={"gpus": (), "gpu_memory_gb": None, "device_class": "cpu-x-8c-64gb"})
+    result = cards.model_copy(update={"power": POWER})
+    assert "power.source" in fields(result, "needs_review")

@@ -54,7 +54,7 @@ def board(db: None) -> None:
         ("?gpu=RTX 4090", {"qwen3:8b", "llama3.2:1b"}),
         ("?gpu=rtx 4090", {"qwen3:8b", "llama3.2:1b"}),
         ("?gpu=CPU only", {"gemma3:4b"}),
-        ("?device_class=CPU 8 cores", {"gemma3:4b"}),
+        ("?device_class=cpu-ryzen-7-7700-8c-64gb", {"gemma3:4b"}),
         ("?model_family=llama", {"llama3.2:1b"}),
         ("?quantization=Q8_0", {"llama3.2:1b"}),
         ("?profile=smoke", {"gemma3:4b"}),

@@ -251,3 +251,19 @@ def test_a_local_site_takes_no_upload(uploader: Uploader, settings: Any) -> None
     response = uploader.post(make_bytes())
     assert response.status_code == 403
     assert response.json()["code"] == "uploads_off"
+
+
+def test_the_audit_trail_grows_and_nothing_else(uploader: Uploader) -> None:
+    uploader.post(make_bytes())
+    submission = Submission.objects.get()
+    [event] = submission.audit.all()
+    for change in (
+        lambda: submission.audit.all().delete(),
+        lambda: AuditEvent.objects.update(kind="approved"),
+        lambda: AuditEvent.objects.bulk_update([event], ["kind"]),
+        event.delete,
+        event.save,
+    ):
+        with pytest.raises(ModerationError):
+            change()
+    assert AuditEvent.objects.get() == event

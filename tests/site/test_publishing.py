@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench_loop.contracts.chat import Sampling
 from bench_loop.engine.ranking import league_of, not_ranked_reason
 from bench_loop.result.records import ContextFacts, Gpu
 from leaderboard.models import Entry
@@ -135,6 +136,36 @@ def test_a_run_gives_back_its_exact_bytes_and_its_result(db: None) -> None:
     assert again.data() == data
     assert again.result() == result
     assert again.run_header().model_dump() == result.model_dump(exclude={"trials"})
+
+
+@pytest.mark.parametrize("spelling", ["NVIDIA GeForce RTX 3090", "GeForce RTX 3090", "RTX 3090"])
+def test_the_spellings_of_a_device_are_one_device(spelling: str) -> None:
+    assert gpu_model(make_machine(gpus=(gpu(spelling),))) == "RTX 3090"
+
+
+def test_an_unknown_device_keeps_its_name() -> None:
+    assert gpu_model(make_machine(gpus=(gpu("CMP 170HX"),))) == "CMP 170HX"
+
+
+def test_names_fit_the_columns_and_their_indexes(db: None) -> None:
+    long = "\U0001f600" * 1000
+    many = tuple(Gpu(model=f"{number}{long[:900]}") for number in range(64))
+    entry = publish(
+        stored_run(model_id=long, subject={"model_family": long}, machine={"gpus": many}),
+        level="reported",
+        is_local=True,
+    )
+    assert len(entry.model_id) == len(entry.gpu_model or "") == 255
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"sampling": Sampling(temperature=1.0)}, {"trials": 3}, {"thinking_budget": 8192}],
+)
+def test_runs_with_other_core_settings_are_not_ranked_together(changes: dict[str, Any]) -> None:
+    result = make_result()
+    settings = result.settings.model_copy(update=changes)
+    assert league_of(result) != league_of(result.model_copy(update={"settings": settings}))
 
 
 def test_a_model_without_the_switch_for_thinking_is_in_the_league_of_those_told_not_to() -> None:

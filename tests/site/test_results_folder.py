@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,51 @@ def test_latest_is_no_file_of_its_own(results: Path) -> None:
     store.save(make_result(), results)
     list(take_in(results))
     assert not ResultFile.objects.filter(name="latest.json").exists()
+
+
+def make_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.json")
+
+
+def make_loop(folder: Path) -> None:
+    (folder / "loop.json").symlink_to("loop.json")
+
+
+def make_endless(folder: Path) -> None:
+    (folder / "zero.json").symlink_to("/dev/zero")
+
+
+def make_dangling(folder: Path) -> None:
+    (folder / "gone.json").symlink_to("/nonexistent")
+
+
+def make_folder(folder: Path) -> None:
+    (folder / "folder.json").mkdir()
+
+
+def make_huge(folder: Path) -> None:
+    with (folder / "huge.json").open("wb") as file:
+        file.truncate(store.MAX_FILE_BYTES + 1)
+
+
+def make_unnameable(folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff\x1b[2J.json")).write_bytes(b"{}")
+
+
+def make_deep(folder: Path) -> None:
+    (folder / "deep.json").write_bytes(b"[" * 200_000)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the file system of this machine has none of these")
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(make_pipe, make_loop, make_endless, make_dangling),
+        *(make_folder, make_huge, make_unnameable, make_deep),
+    ],
+)
+def test_no_file_holds_up_the_others(results: Path, make: Callable[[Path], None]) -> None:
+    make(results)
+    store.save(make_result(), results)
+    assert show_local_results() == 1
+    assert show_local_results() == 0

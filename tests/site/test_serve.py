@@ -81,6 +81,12 @@ def test_a_socket_with_a_broken_address_is_refused(site: Site, query: str) -> No
     refused.close()
 
 
+def test_a_watcher_that_announces_a_huge_message_is_cut_off(site: Site) -> None:
+    live = site.socket("/ws/events/")
+    live.connection.sendall(b"\x81\xff" + (2**31).to_bytes(8) + bytes(4))
+    assert live.is_closed()
+
+
 def test_the_printed_link_logs_in_once(site: Site) -> None:
     assert site.enter is not None
     with httpx.Client(follow_redirects=False) as browser:
@@ -99,18 +105,23 @@ def test_a_local_site_takes_no_upload(site: Site) -> None:
     assert response.json()["code"] == "uploads_off"
 
 
-def test_a_port_in_use_is_an_error_with_a_remedy(site: Site, tmp_path: Path) -> None:
-    port = site.url.rsplit(":", 1)[1]
+def refused_start(home: Path, port: str) -> str:
+    """What `serve` says when it cannot start, which must be a sentence and exit code 3."""
     ended = subprocess.run(
         [sys.executable, "-m", "bench_loop", "serve", "--no-open", "--port", port],
         cwd=ROOT,
-        env={**os.environ, "BENCHLOOP_HOME": str(tmp_path)},
+        env={**os.environ, "BENCHLOOP_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert ended.returncode == 3
-    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+def test_a_port_in_use_is_an_error_with_a_remedy(site: Site, tmp_path: Path) -> None:
+    assert "--port" in refused_start(tmp_path, site.url.rsplit(":", 1)[1])
 
 
 def test_a_worker_that_dies_is_replaced(site: Site) -> None:
@@ -124,6 +135,11 @@ def test_a_worker_that_dies_is_replaced(site: Site) -> None:
     [pid] = workers()
     os.kill(pid, signal.SIGKILL)
     wait_for(lambda: workers() and pid not in workers())
+
+
+def test_a_data_folder_that_cannot_be_used_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("no folder")
+    assert "BENCHLOOP_HOME" in refused_start(tmp_path, str(free_port()))
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from benchloop_site.local_login import fresh_token
-from benchloop_site.origin import is_same_origin
+from benchloop_site.local_login import fresh_token, spend_token
+from benchloop_site.logs import LineFormatter
+from benchloop_site.origin import SameOrigin, is_same_origin
 
 
 def headers(*pairs: tuple[str, str]) -> list[tuple[bytes, bytes]]:
@@ -94,6 +99,64 @@ def test_without_a_token_file_nobody_is_let_in(db: None) -> None:
 def test_the_public_role_has_no_token_log_in(db: None, settings: Any) -> None:
     settings.BENCHLOOP_ROLE = "public"
     assert Client().get("/enter/", {"token": fresh_token()}).status_code == 404
+
+
+def test_of_many_who_show_the_token_at_once_one_is_let_in(benchloop_home: Path) -> None:
+    token = fresh_token()
+    gate = Barrier(20)
+
+    def spend(_: int) -> bool:
+        gate.wait()
+        return spend_token(token)
+
+    with ThreadPoolExecutor(20) as threads:
+        assert sum(threads.map(spend, range(20))) == 1
+    assert not list(benchloop_home.glob(".token*"))
+
+
+def test_a_session_from_before_the_log_in_is_not_the_one_after_it(db: None) -> None:
+    client = Client()
+    client.cookies["sessionid"] = "a" * 32
+    client.get("/enter/", {"token": fresh_token()})
+    assert client.cookies["sessionid"].value != "a" * 32
+    assert Client(headers={"Cookie": "sessionid=" + "a" * 32}).get("/admin/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("//evil.example", "/\\evil.example", "https://evil.example", "///evil.example"),
+        *("javascript:alert(1)", "http:///evil.example", "\x08//evil.example", " //evil.example"),
+    ],
+)
+def test_the_choice_of_colours_leads_nowhere_else(db: None, target: str) -> None:
+    response = Client().post("/theme/", {"theme": "dark", "next": target})
+    assert response["Location"] == "/"
+
+
+def test_a_log_line_cannot_be_forged() -> None:
+    record = logging.LogRecord(
+        "x", logging.INFO, "", 0, "name: %s", ("a\x1b[2J\n2026 ERROR forged \ud800",), None
+    )
+    line = LineFormatter("%(levelname)s %(message)s").format(record)
+    assert line == r"INFO name: a\x1b[2J\n2026 ERROR forged \ud800"
+
+
+def test_a_refused_socket_is_logged_with_its_origin(caplog: pytest.LogCaptureFixture) -> None:
+    async def never(*_: object) -> None:
+        raise AssertionError("let through")
+
+    async def send(message: dict[str, Any]) -> None:
+        assert message["type"] == "websocket.close"
+
+    received = iter(({"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1006}))
+
+    async def receive() -> dict[str, Any]:
+        return next(received)
+
+    scope = {"type": "websocket", "headers": headers(("host", "a"), ("origin", "http://evil"))}
+    asyncio.run(SameOrigin(never)(scope, receive, send))
+    assert "http://evil" in caplog.text
 
 
 def test_a_spent_link_says_where_a_new_one_comes_from(db: None) -> None:

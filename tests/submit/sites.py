@@ -82,3 +82,30 @@ def running(site: Site) -> Iterator[Site]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def dripping(begin: bytes, drop: bytes) -> Iterator[str]:
+    """The address of a server that answers `begin` and then `drop` again and again, for ever."""
+    is_over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with suppress(OSError):
+                self.wfile.write(begin)
+                while not is_over.wait(0.05):
+                    self.wfile.write(drop)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            is_over.set()
+            server.shutdown()
+            thread.join()

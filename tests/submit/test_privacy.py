@@ -97,3 +97,23 @@ def test_the_list_of_findings_has_an_end() -> None:
 
 def test_names_that_every_machine_has_are_not_taken_for_a_person() -> None:
     assert not this_person().names & {"root", "user", "localhost"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a4:83:e7:12:34:56",
+        "GPU-00000000-1111-2222-3333-444444444444",
+        "http://192.168.1.50:11434",
+        "10.0.0.7",
+    ],
+)
+def test_an_address_of_a_computer_is_found(text: str) -> None:
+    assert kinds(f"It is {text} here") == ["hardware or network address"]
+
+
+@pytest.mark.parametrize(
+    "text", ["127.0.0.1:8080", "8.8.8.8", "10.0.19045", "12:30:45", "sha256:" + "ab" * 32]
+)
+def test_a_version_or_a_public_address_is_none(text: str) -> None:
+    assert kinds(f"It is {text} here") == []

@@ -19,7 +19,7 @@ from bench_loop.submit import (
     submit_bytes,
 )
 from tests.submit.results import result, result_bytes
-from tests.submit.sites import ACCEPTED, Reply, Site, reply, running
+from tests.submit.sites import ACCEPTED, Reply, Site, dripping, reply, running
 
 KEY = "bl_abcdefgh_" + "x" * 43
 
@@ -318,3 +318,33 @@ def test_a_page_address_cannot_carry_control_characters() -> None:
     shown = shown_url("https://bench.example.org", "/runs/\x1b[2J\u202e/")
     assert shown is not None
     assert not set(shown) & {"\x1b", "\u202e"}
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Slow: ", b""],
+    ids=["body", "header", "continue"],
+)
+def test_an_answer_that_never_ends_is_given_up(begin: bytes) -> None:
+    drop = b" " if begin else b"HTTP/1.1 100 Continue\r\n\r\n"
+    with (
+        dripping(begin, drop) as url,
+        pytest.raises(SubmitError, match="did not end its answer") as refused,
+    ):
+        send(result_bytes(), url, None, limit_s=1.0)
+    assert refused.value.code == "too_slow"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://\u2603\u200d.example", "http://127.0.0.1:1/\x7f", "http://[::1"],
+)
+def test_an_address_that_no_host_can_have_is_a_wrong_argument(address: str) -> None:
+    with pytest.raises(UsageError, match="not the address of a site"):
+        site_address(address)
+
+
+def test_a_host_name_that_is_too_long_is_no_crash() -> None:
+    with pytest.raises(SubmitError) as refused:
+        send(result_bytes(), f"https://{'a' * 300}.example", None, pause=Pauses())
+    assert refused.value.code == "unreachable"

@@ -10,5 +10,7 @@ class Server:
         ready_callable: Callable[[], None] | None = ...,
         verbosity: int = ...,
         server_name: str = ...,
+        websocket_max_message_size: int = ...,
+        websocket_max_frame_size: int = ...,
     ) -> None: ...
     def run(self) -> None: ...

@@ -1,0 +1,138 @@
+"""The bars of a self-test and its report, from figures written down here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from bench_loop.console import THEME
+from bench_loop.report.selftest import print_selftest, selftest_json
+from bench_loop.scoring.rates import Shape
+from bench_loop.selftest.cases import NOTHING, Case, Trap, cases, traps
+from bench_loop.selftest.engine import EngineResult
+from bench_loop.selftest.measure import CaseResult, Figure, TrapResult, middle
+from bench_loop.selftest.run import SelfTest
+from bench_loop.simulator.settings import Program
+
+CASE = Case("50 tok/s", "ollama", Program(), Shape(1024, 64))
+
+
+def case_result(generation: float | None = 50.4, **more: float) -> CaseResult:
+    figures = (
+        Figure.relative("generation", 50.0, generation, 0.01),
+        Figure.relative("engine", 50.0, 50.0, 0.01),
+        Figure.relative("prompt", 1000.0, more.get("prompt", 1015.0), 0.02),
+        Figure.absolute("ttft", 1.0, more.get("ttft", 1.004), 0.010),
+        Figure.absolute("ttfa", 1.0, 0.991, 0.010),
+        Figure("content", 0.0, 0.0, more.get("content", 0.0), 0.0),
+    )
+    return CaseResult(CASE, figures, tuple(n / 100_000 for n in range(101)))
+
+
+def trap_result(code: str, *noticed: str) -> TrapResult:
+    return TrapResult(Trap("trap", "openai", Program(), code), noticed)
+
+
+def self_test(*found: CaseResult, trap: TrapResult | None = None) -> SelfTest:
+    trap = trap or trap_result("warm", "warm")
+    return SelfTest(found or (case_result(),), (trap,), EngineResult(why_not="left out"))
+
+
+def printed(result: SelfTest, columns: int = 88) -> str:
+    screen = Console(width=columns, force_terminal=False, theme=THEME)
+    with screen.capture() as capture:
+        print_selftest(result, screen)
+    return capture.get()
+
+
+def test_a_bar_holds_for_the_worst_case() -> None:
+    assert self_test().passes
+    result = self_test(case_result(), case_result(generation=49.4))
+    bar = result.bars()[0]
+    assert (bar.passes, bar.where) == (False, "50 tok/s, ollama")
+    assert bar.worst == pytest.approx(0.012)
+    assert not result.passes
+
+
+def test_a_figure_that_is_missing_is_a_failure() -> None:
+    bar = self_test(case_result(generation=None)).bars()[0]
+    assert (bar.worst, bar.passes) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "worse", [{"prompt": 1021.0}, {"ttft": 1.0101}, {"ttft": 0.98}, {"content": 1.0}]
+)
+def test_every_other_figure_has_a_bar(worse: dict[str, float]) -> None:
+    assert not self_test(case_result(**worse)).passes
+
+
+def test_the_delay_is_that_of_the_slowest_hundredth() -> None:
+    assert self_test().delay_s() == pytest.approx(0.00099)
+
+
+def test_a_trap_passes_when_its_code_is_among_what_was_noticed() -> None:
+    assert trap_result("warm", "cache_hidden", "warm").passes
+    assert not trap_result("warm", "cache_hidden").passes
+    assert trap_result(NOTHING).passes
+    assert not trap_result(NOTHING, "warm").passes
+
+
+def test_a_trap_that_was_missed_fails_the_test() -> None:
+    assert not self_test(trap=trap_result("warm")).passes
+
+
+def test_of_several_trials_the_median_error_counts() -> None:
+    def figure(measured: float | None) -> Figure:
+        return Figure.relative("generation", 100.0, measured, 0.01)
+
+    assert middle([figure(103.0), figure(100.5), figure(99.0)]).measured == 99.0
+    assert middle([figure(None), figure(100.5), figure(None)]).error is None
+
+
+def test_a_text_that_was_wrong_once_is_wrong() -> None:
+    right, wrong = (Figure("content", 0.0, size, size, 0.0) for size in (0.0, 1.0))
+    assert not middle([right, wrong, right]).passes
+
+
+def test_a_real_engine_has_bars_of_its_own() -> None:
+    engine = EngineResult(
+        (Figure.relative("generation", 40.0, 40.1, 0.01), Figure.absolute("ttft", 1.0, 1.02, 0.01))
+    )
+    result = replace(self_test(), engine=engine)
+    assert [(bar.name, bar.passes) for bar in result.bars()[-2:]] == [
+        ("llama.cpp tok/s", True),
+        ("llama.cpp TTFT", False),
+    ]
+
+
+def test_the_report_says_in_words_whether_all_is_well() -> None:
+    assert "BenchLoop's clocks meet every bar on this machine." in printed(self_test())
+    failed = printed(self_test(case_result(generation=49.0)))
+    assert "Not met on this machine: generation tok/s." in failed
+    assert "-2.00" in failed
+
+
+def test_the_report_is_plain_ascii_on_a_pipe_and_fits_a_narrow_one() -> None:
+    text = printed(self_test(), columns=50)
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 50
+
+
+def test_a_program_reads_the_same_verdicts() -> None:
+    value = selftest_json(self_test(case_result(generation=None)))
+    assert value["passes"] is False
+    assert value["bars"][0]["worst"] is None
+    assert value["cases"][0]["figures"][0]["error"] is None
+    assert value["engine"]["why_not"] == "left out"
+
+
+def test_a_quick_test_leaves_out_the_slow_servers() -> None:
+    slow = {case.name for case in cases(is_quick=False)} - {c.name for c in cases(is_quick=True)}
+    assert slow == {"2 tok/s", "10 tok/s"}
+
+
+def test_every_kind_of_server_has_its_control() -> None:
+    controls = {trap.dialect for trap in traps() if trap.code == NOTHING}
+    assert controls == {"openai", "llama.cpp", "ollama"}
