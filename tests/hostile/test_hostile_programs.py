@@ -22,13 +22,18 @@ def need(column: Column) -> None:
         need_bubblewrap()
 
 
-@pytest.mark.parametrize("number", ROWS, ids=[f"{n}-{name}" for n, name in ROWS.items()])
-@pytest.mark.parametrize("name", COLUMNS)
+CLAIMS = [
+    pytest.param(name, number, id=f"{name}-{number}-{row}")
+    for name, column in COLUMNS.items()
+    for number, row in ROWS.items()
+    if number not in column.unclaimed
+]
+
+
+@pytest.mark.parametrize(("name", "number"), CLAIMS)
 def test_a_hostile_program_is_contained(name: str, number: int) -> None:
     column = COLUMNS[name]
     need(column)
-    if number in column.unclaimed:
-        pytest.skip(f"{column.title} claims nothing about this.")
     seen = attempt(column, ROWS[number])
     assert is_contained(ROWS[number], seen), seen
 
