@@ -35,8 +35,7 @@ from bench_loop.privacy import private_kind
 from bench_loop.registry import names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
-from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
-from bench_loop.scoring.energy import MIN_COVERAGE
+from bench_loop.scoring.constants import FINDINGS, MIN_COVERED_SHARE, SCORING_VERSION
 from bench_loop.scoring.load import is_speed_id, streams_of
 from bench_loop.scoring.rates import Shape
 from bench_loop.scoring.recompute import SuiteKey, score_run
@@ -763,7 +762,7 @@ def check_power(upload: Upload) -> Iterator[Finding]:
     power = result.power
     if power is None:
         return
-    if power.energy_j is not None and power.coverage < MIN_COVERAGE:
+    if power.energy_j is not None and power.coverage < MIN_COVERED_SHARE:
         yield refused(
             "power_mismatch", "power.energy_j", "Too little of the run was read to know its energy."
         )

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-MAX_GAP_S = 0.5
-"""Longest time between two readings that still counts as covered."""
-MIN_COVERAGE = 0.9
-"""Share of a stretch that must be covered before its energy is told."""
-MIN_IDLE_SECONDS = 10
-"""Covered seconds that an idle power needs."""
+from bench_loop.scoring.constants import (
+    MAX_READING_GAP_S,
+    MIN_COVERED_SHARE,
+    MIN_IDLE_SECONDS,
+)
 
 Window = tuple[float, float]
 """Begin and end in seconds on the clock of the readings."""
@@ -50,7 +49,11 @@ class Energy:
 
 
 class Trace:
-    """The power of one run. Between two readings it is constant; longer gaps are not covered."""
+    """The power of one run, by the time between one reading and the next.
+
+    Between two readings it counts as constant. Where more than MAX_READING_GAP_S s lie between two,
+    that time is not covered.
+    """
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.pieces = tuple(pieces)
@@ -63,7 +66,7 @@ class Trace:
         return cls(
             Piece(a.at, b.at, (a.value + b.value) / 2 * (b.at - a.at))
             for a, b in pairwise(readings)
-            if 0 < b.at - a.at <= MAX_GAP_S
+            if 0 < b.at - a.at <= MAX_READING_GAP_S
         )
 
     @classmethod
@@ -72,7 +75,7 @@ class Trace:
         return cls(
             Piece(a.at, b.at, b.value - a.value)
             for a, b in pairwise(readings)
-            if 0 < b.at - a.at <= MAX_GAP_S and b.value >= a.value
+            if 0 < b.at - a.at <= MAX_READING_GAP_S and b.value >= a.value
         )
 
     @property
@@ -83,20 +86,23 @@ class Trace:
     def energy(self, windows: Sequence[Window]) -> Energy:
         """Energy of all windows together, what is not covered taken at the mean of the rest.
 
-        None below MIN_COVERAGE.
+        Null where less than MIN_COVERED_SHARE is covered, never zero. Joules per generated token
+        are taken over the windows from the first token to the last of the headline shape, joules
+        per right answer from the first trial of the quality suites to the last. Idle power is in
+        both.
         """
         whole_s = math.fsum(end - begin for begin, end in windows)
         shares = [share for window in windows for share in self._within(window)]
         covered_s = math.fsum(seconds for seconds, _ in shares)
         coverage = min(1.0, covered_s / whole_s) if whole_s > 0 else 0.0
-        if coverage < MIN_COVERAGE:
+        if coverage < MIN_COVERED_SHARE:
             return Energy(None, coverage)
         return Energy(math.fsum(joules for _, joules in shares) / coverage, coverage)
 
     def idle_w(self, window: Window) -> float | None:
         """Median of the power in each second of a window without requests.
 
-        By seconds, since counters move in steps. None of fewer than MIN_IDLE_SECONDS.
+        By seconds, since counters move in steps. Null below MIN_IDLE_SECONDS covered seconds.
         """
         begin, end = window
         starts = [begin + second for second in range(max(0, int(end - begin)))]

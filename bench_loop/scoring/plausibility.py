@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_loop.result.records import Trial
+from bench_loop.scoring.constants import LARGEST_CACHE_MIB, PLAUSIBLE_FACTOR
 from bench_loop.scoring.rates import Rate, generation_rate, prompt_rate
 from bench_loop.scoring.speed import overhead_s
 
 Kind = Literal["generation", "prompt"]
-
-TOLERANCE = 1.15
-"""Speed by its ceiling up to which it is believed."""
-LARGEST_CACHE_BYTES = 256 * 2**20
-"""Largest last-level cache of a device in use: smaller weights need not be read from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +73,14 @@ def prompt_ceiling(active_parameters_b: float, dense_tflops: Iterable[float]) ->
 
 def fits_cache(weights_bytes: float, devices: int = 1) -> bool:
     """Whether all weights may lie in the last-level caches, so that memory sets no ceiling."""
-    return weights_bytes <= devices * LARGEST_CACHE_BYTES
+    return weights_bytes <= devices * LARGEST_CACHE_MIB * 2**20
 
 
 def implausible(trials: Sequence[Trial], ceilings: Ceilings) -> Iterator[Implausible]:
-    """The requests above TOLERANCE x their ceiling; trials of several requests are left out."""
+    """The requests above PLAUSIBLE_FACTOR x the ceiling of their hardware.
+
+    Trials of several requests are left out, whose times belong to no single one.
+    """
     overhead = overhead_s(trials)
     for index, trial in enumerate(trials):
         if trial.turns > 1:
@@ -91,6 +90,6 @@ def implausible(trials: Sequence[Trial], ceilings: Ceilings) -> Iterator[Implaus
 
 
 def _above(index: int, kind: Kind, rate: Rate | None, ceiling: float | None) -> list[Implausible]:
-    if rate is None or ceiling is None or rate.tps <= TOLERANCE * ceiling:
+    if rate is None or ceiling is None or rate.tps <= PLAUSIBLE_FACTOR * ceiling:
         return []
     return [Implausible(index, kind, rate.tps, ceiling)]
