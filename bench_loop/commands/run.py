@@ -300,13 +300,15 @@ def benchmark(
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
     from bench_loop.engine.run import Run
+    from bench_loop.names.parse import parse_model
     from bench_loop.report.progress import RunProgress
     from bench_loop.report.terminal import print_run
 
     screen = console()
     planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+    name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
     nodes = (
-        " ".join(filter(None, (setup.model.model_id, setup.model.quantization))),
+        " ".join(filter(None, (name.model_id, name.quantization))),
         " ".join(filter(None, (setup.server.engine, setup.server.version))),
         f"{setup.harness.name} {setup.harness.version}",
         "verifier",

