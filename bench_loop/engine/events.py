@@ -36,6 +36,16 @@ class SpeedPlanned:
     total: int
     seconds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Expected seconds of each trial to come, by suite; empty: nothing is known."""
+    probes_s: float = 0.0
+    """Expected seconds of what is asked between the speed trials and the quality trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedExtended:
+    """The headline probably needs `trials` more of `seconds` each: it varies, or is too short."""
+
+    trials: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,13 @@ class RunFinished:
 
 
 Event = (
-    RunStarted | SuitesLeftOut | SpeedPlanned | Noted | TrialStarted | TrialFinished | RunFinished
+    RunStarted
+    | SuitesLeftOut
+    | SpeedPlanned
+    | SpeedExtended
+    | Noted
+    | TrialStarted
+    | TrialFinished
+    | RunFinished
 )
 Listener = Callable[[Event], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ class Forecast:
     speed_s: float
     extras_s: float
     """What belongs to no plan: curve, streams, sustained load, probes."""
+    determinism_s: float
+    """Of these, what asking the same things twice takes."""
     speed_budget_s: float
     """What the speed plan and its repeats may take."""
     quality_s: Mapping[str, tuple[float, ...]]
@@ -61,7 +64,9 @@ def forecast(
         speed_s = plan_s(rates, speed_plan)
         if speed_s <= left_s:
             break
-    found = Forecast(speed_plan, speed_s, extras, left_s, quality)
+    found = Forecast(
+        speed_plan, speed_s, extras, determinism_s(plan, options, rates), left_s, quality
+    )
     if options.budget_s is not None and elapsed_s + found.total_s > options.budget_s:
         raise _does_not_fit(plan, options.budget_s, elapsed_s, found, rates, window)
     return found
@@ -81,9 +86,14 @@ def extras_s(plan: RunPlan, options: RunOptions, rates: Rates, window: int) -> f
     streams = sum(options.concurrency)
     shapes: Sequence[Shape] = (*wanted_curve(plan, options, rates, window), *[STREAM] * streams)
     seconds = expected_s(rates, shapes) + (options.sustained_s or 0.0)
-    if plan.profile.is_ranked or options.probes_determinism:
-        seconds += DETERMINISM_REQUESTS * rates.seconds(64, DETERMINISM_TOKENS)
-    return seconds
+    return seconds + determinism_s(plan, options, rates)
+
+
+def determinism_s(plan: RunPlan, options: RunOptions, rates: Rates) -> float:
+    """Expected seconds of the determinism probe; 0 where this run makes none."""
+    if not (plan.profile.is_ranked or options.probes_determinism):
+        return 0.0
+    return DETERMINISM_REQUESTS * rates.seconds(64, DETERMINISM_TOKENS)
 
 
 def wanted_curve(
@@ -119,10 +129,14 @@ def _does_not_fit(
     remedy = (
         f"The profile {fitting[-1]} fits: --profile {fitting[-1]}"
         if fitting
-        else f"No profile fits; give at least --budget {least / 60:.0f}m, or leave options out."
+        else f"No profile fits; give at least --budget {math.ceil(least)}s, or leave options out."
     )
     return UsageError(
-        f"{what} would take about {least / 60:.1f} minutes on this machine, "
-        f"more than the budget of {budget_s / 60:.1f}; no task of it is left out to fit.",
+        f"{what} would take about {_words(least)} on this machine, more than the budget of "
+        f"{_words(budget_s)}; no task of it is left out to fit.",
         remedy=remedy,
     )
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"

@@ -14,18 +14,18 @@ class Ledger:
     """Announces each trial before it begins and keeps it when it is finished."""
 
     def __init__(self, listen: Listener) -> None:
-        self._listen = listen
+        self.listen = listen
         self._number = 0
         self.trials: list[Trial] = []
 
     def announce(self, suite: str, task_id: str, *, is_timed: bool) -> None:
         self._number += 1
-        self._listen(TrialStarted(self._number, suite, task_id, is_timed))
+        self.listen(TrialStarted(self._number, suite, task_id, is_timed))
 
     def keep(self, trial: Trial) -> None:
         self.trials.append(trial)
         rate = generation_rate(trial)
-        self._listen(TrialFinished(self._number, trial, rate.tps if rate else None))
+        self.listen(TrialFinished(self._number, trial, rate.tps if rate else None))
 
     def scored(self, task_id: str) -> list[Trial]:
         """The trials of one task so far, warm-ups left out."""

@@ -228,7 +228,9 @@ class Run:
     def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
         seconds = {"speed": tuple(suite.expected_seconds()), **expected.quality_s}
         total = sum(map(len, seconds.values()))
-        return SpeedPlanned(expected.speed_plan, expected.speed_s, total, seconds)
+        return SpeedPlanned(
+            expected.speed_plan, expected.speed_s, total, seconds, expected.determinism_s
+        )
 
     @property
     def _window(self) -> int:

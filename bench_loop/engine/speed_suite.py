@@ -5,9 +5,11 @@ Every step ends early when the server is gone.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
+from bench_loop.engine.events import SpeedExtended
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import STREAM, Rates, Timing, expected_s, sustained_shape
@@ -76,6 +78,7 @@ class SpeedSuite:
         shape = usual_headline(self._plan)
         if is_too_fast(self._ledger.scored(shape.task_id), self._plan):
             shape = FAST_HEADLINE
+        self._tell_of_repeats(shape, budget_s)
         while self._wants_another(shape) and time.monotonic() < end:
             self._time_again(shape)
 
@@ -125,6 +128,21 @@ class SpeedSuite:
             return True
         widths = (speed.generation_half_width, speed.ttft_half_width)
         return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
+
+    def _tell_of_repeats(self, shape: Shape, budget_s: float) -> None:
+        """Say how many more trials `shape` will need, by the spread of those so far."""
+        if not self._wants_another(shape):
+            return
+        done = len(self._ledger.scored(shape.task_id))
+        each_s = expected_s(self._rates, (shape,))
+        most = min(MAX_SPEED_TRIALS - done, math.ceil(budget_s / each_s))
+        more = max(1, HEADLINE_TRIALS - done if self._plan != "minimum" else 1)
+        speed = measure_speed(self._ledger.trials, self._plan)
+        widths = (speed.generation_half_width, speed.ttft_half_width)
+        for width in widths if done >= HEADLINE_TRIALS else ():
+            if width is not None:
+                more = max(more, math.ceil(done * (width / TARGET_HALF_WIDTH) ** 2) - done)
+        self._ledger.listen(SpeedExtended(min(more, most), each_s))
 
     def _is_unrated(self, shape: Shape) -> bool:
         """Whether the windows of these trials are too short together, and more would help."""

@@ -21,6 +21,7 @@ from bench_loop.engine.events import (
     Noted,
     RunFinished,
     RunStarted,
+    SpeedExtended,
     SpeedPlanned,
     SuitesLeftOut,
     TrialFinished,
@@ -72,6 +73,7 @@ class RunProgress:
         self._outcomes: dict[str, list[Outcome | None]] = {name: [] for name in self._planned}
         self._finished: dict[str, list[Finished]] = {}
         self._expected: Mapping[str, Sequence[float]] = {}
+        self._probes_s = 0.0
         self._quality_total = self._total = sum(self._planned.values())
         self._current: TrialStarted | None = None
         self._note = ""
@@ -111,6 +113,8 @@ class RunProgress:
                     self._write(Text(f"Not run: {left_out}. {event.reason} {event.remedy}"))
                 case SpeedPlanned():
                     self._plan_speed(event)
+                case SpeedExtended():
+                    self._extend_speed(event)
                 case Noted():
                     self.note(event.sentence)
                 case TrialStarted():
@@ -139,13 +143,26 @@ class RunProgress:
         self._outcomes = {SPEED: [], **self._outcomes}
         self._total = event.total
         self._expected = event.seconds
+        self._probes_s = event.probes_s
         if not self._screen:
             expected = figures.duration(event.expected_s)
             self._write(Text(f"speed plan {event.plan}: {trials} trials, about {expected}"))
         self._draw()
 
+    def _extend_speed(self, event: SpeedExtended) -> None:
+        """More trials than planned come next, before the rest of the speed suite."""
+        done = len(self._outcomes[SPEED])
+        costs = list(self._costs(SPEED))
+        costs[done:done] = [event.seconds] * event.trials
+        self._expected = {**self._expected, SPEED: costs}
+        self._planned[SPEED] += event.trials
+        self._total += event.trials
+        self._draw()
+
     def _begin(self, event: TrialStarted) -> None:
         self._current = event
+        if event.suite != SPEED:
+            self._probes_s = 0.0
         self._outcomes.setdefault(event.suite, [])
         self._note = ""
         self._trial_began = self._clock()
@@ -276,8 +293,10 @@ class RunProgress:
         found = time_left(self._finished, to_come, is_forecast=is_forecast) if to_come else None
         if found is None:
             return None
-        spent = self._clock() - self._trial_began
-        return figures.time_left(max(found.low - spent, 0), max(found.high - spent, 0))
+        spent, probes_s = self._clock() - self._trial_began, self._probes_s
+        return figures.time_left(
+            max(found.low + probes_s - spent, 0), max(found.high + probes_s - spent, 0)
+        )
 
 
 class _Screen:

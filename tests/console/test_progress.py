@@ -14,6 +14,7 @@ from bench_loop.console import THEME
 from bench_loop.engine.events import (
     RunFinished,
     RunStarted,
+    SpeedExtended,
     SpeedPlanned,
     TrialFinished,
     TrialStarted,
@@ -197,3 +198,18 @@ def test_a_run_that_is_cut_short_says_what_is_kept() -> None:
         raise KeyboardInterrupt
     assert stage.stream.getvalue().endswith("Finished trials are kept in results/x.json\n")
     assert stage.progress.file == file
+
+
+def test_repeats_of_the_headline_are_counted_and_take_their_time() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 5))
+        seconds = {"speed": (10.0,), "reasonmath": (2.0,) * 3, "loop_schema": (2.0,) * 2}
+        progress(SpeedPlanned("headline", 10.0, 6, seconds))
+        stage.trial("speed", None, 10.0, finish_reason="length")
+        progress(SpeedExtended(4, 10.0))
+        stage.begin("speed", "p1024x256")
+        frame = stage.last_frame()
+    assert "1 of 5" in frame
+    assert "2 of 10" in frame
+    assert " left" in frame
