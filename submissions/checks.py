@@ -24,6 +24,7 @@ from bench_loop.config import bundled
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
@@ -34,7 +35,7 @@ from bench_loop.privacy import private_kind
 from bench_loop.registry import names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
-from bench_loop.scoring.constants import FINDINGS, SCORING_VERSION
+from bench_loop.scoring.constants import FINDINGS, MIN_COVERED_SHARE, SCORING_VERSION
 from bench_loop.scoring.load import is_speed_id, streams_of
 from bench_loop.scoring.rates import Shape
 from bench_loop.scoring.recompute import SuiteKey, score_run
@@ -52,6 +53,9 @@ SLACK_SHARE = 0.02
 REVIEW_TPS = 2_500.0
 IMPOSSIBLE_TPS = 100_000.0
 """Tokens a second of one stream: a clock or a count must be wrong."""
+
+SENSOR_SLACK = 1.1
+"""Sensors round, and gaps between readings are filled: a part may seem more than the whole."""
 
 LONGEST_TOKEN = 128
 """Characters of the longest tokens in use (runs of spaces)."""
@@ -576,6 +580,18 @@ def check_rates(upload: Upload) -> Iterator[Finding]:
             )
 
 
+def check_plausibility(upload: Upload) -> Iterator[Finding]:
+    """No request was faster than the memory and the compute of the named hardware allow."""
+    for one in implausible_speeds(upload.result):
+        yield needs_review(
+            "implausible_speed",
+            f"trials[{one.index}]",
+            f"Its {one.kind} speed is above what this hardware and this model's size allow.",
+            tokens_per_second=one.tps,
+            ceiling=one.ceiling_tps,
+        )
+
+
 def generation_rate(trial: Trial) -> float | None:
     """Tokens a second of the trial's stream, by the faster of both clocks; None: cannot be told."""
     rates = []
@@ -740,6 +756,59 @@ def check_settings(upload: Upload) -> Iterator[Finding]:
             )
 
 
+def check_power(upload: Upload) -> Iterator[Finding]:
+    """Energy was covered by readings, by a sensor of that machine, and its parts fit the whole."""
+    result = upload.result
+    power = result.power
+    if power is None:
+        return
+    if power.energy_j is not None and power.coverage < MIN_COVERED_SHARE:
+        yield refused(
+            "power_mismatch", "power.energy_j", "Too little of the run was read to know its energy."
+        )
+    passed = sum(
+        trial.outcome == "pass" and not is_warmup(trial) for _, trial in upload.quality_trials()
+    )
+    claimed, whole_j = power.joules_per_correct_answer, power.energy_j
+    is_too_much = whole_j is not None and (claimed or 0.0) * passed > whole_j * SENSOR_SLACK
+    if claimed is not None and (not passed or is_too_much):
+        yield refused(
+            "power_mismatch",
+            "power.joules_per_correct_answer",
+            "The right answers cannot have taken this energy.",
+            passed=passed,
+            energy_j=whole_j,
+        )
+    has_nvidia = any(gpu.vendor == "NVIDIA" for gpu in result.machine.gpus)
+    if not result.machine.is_local or has_nvidia != (power.source == "nvml"):
+        yield needs_review(
+            "power_mismatch", "power.source", "This sensor is none of the hardware listed."
+        )
+
+
+def check_peak_memory(upload: Upload) -> Iterator[Finding]:
+    """A server took no more memory than its machine has.
+
+    Everything on a machine may, in a container that sees more than its own share.
+    """
+    peak, machine = upload.result.peak_memory, upload.result.machine
+    if peak is None:
+        return
+    server_gb = peak.ram_gb if peak.ram_scope == "server" else None
+    for field, used, installed in (
+        ("ram_gb", server_gb, machine.system_memory_gb),
+        ("vram_gb", peak.vram_gb, machine.gpu_memory_gb),
+    ):
+        if used is not None and installed is not None and used > installed * SENSOR_SLACK:
+            yield needs_review(
+                "memory_mismatch",
+                f"peak_memory.{field}",
+                "More memory was in use than the machine has.",
+                used_gb=used,
+                installed_gb=installed,
+            )
+
+
 CHECKS: Sequence[Check] = (
     check_versions,
     check_status,
@@ -753,12 +822,15 @@ CHECKS: Sequence[Check] = (
     check_scores,
     check_time_marks,
     check_rates,
+    check_plausibility,
     check_speed_findings,
     check_artifacts,
     check_privacy,
     check_machine,
     check_subject,
     check_settings,
+    check_power,
+    check_peak_memory,
 )
 
 MAX_FINDINGS = 200

@@ -6,7 +6,7 @@ The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -83,6 +83,15 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Give back everything, a child process included. May be called twice."""
+
+
+@runtime_checkable
+class OwnServer(Protocol):
+    """What a provider has beside that, where its server is a child of this process."""
+
+    @property
+    def server_pid(self) -> int:
+        """The process of the server."""
 
 
 class Foresight(Protocol):

@@ -23,6 +23,8 @@ from bench_loop.result.records import (
     ContextFacts,
     Determinism,
     Machine,
+    PeakMemory,
+    Power,
     RunHeader,
     RunResult,
     RunStatus,
@@ -70,6 +72,8 @@ def assemble(
     run_index: int,
     left_out: Sequence[str] = (),
     sandbox: Sandbox | None = None,
+    power: Power | None = None,
+    peak_memory: PeakMemory | None = None,
 ) -> RunResult:
     """The run result, every score computed from the trials.
 
@@ -103,6 +107,8 @@ def assemble(
         settings=_settings(plan, conditions.server, speed_budget_s),
         software=_software(),
         sandbox=_sandbox_record(plan, sandbox),
+        power=power,
+        peak_memory=peak_memory,
         determinism=conditions.determinism,
         speed=scores.speed,
         aggregates=scores.aggregates,

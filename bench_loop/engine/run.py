@@ -10,17 +10,19 @@ from pathlib import Path
 
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
+from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
 from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
+    Event,
     Listener,
     Noted,
     RunFinished,
     RunStarted,
     SpeedPlanned,
     SuitesLeftOut,
+    TrialFinished,
 )
 from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, wanted_curve
 from bench_loop.engine.ledger import Ledger
@@ -31,9 +33,11 @@ from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import Rates, wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
+from bench_loop.engine.telemetry import Telemetry
 from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
+from bench_loop.machine.sampling import make_sampler
 from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
 from bench_loop.scoring.load import CURVE_WINDOWS
@@ -67,6 +71,7 @@ class Run:
         output: Path,
         listen: Listener,
         options: RunOptions | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
@@ -74,7 +79,8 @@ class Run:
         self._listen = listen
         self._options = options or RunOptions()
         self._recorder = Recorder(setup.provider)
-        self._ledger = Ledger(listen)
+        self._ledger = Ledger(self._hear)
+        self._telemetry = telemetry or _telemetry(setup)
         self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
         self._speed_plan: SpeedPlan | None = None
         self._speed_budget_s: float | None = None
@@ -98,7 +104,8 @@ class Run:
             self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
         stopped: KeyboardInterrupt | ContextCutError | None = None
         try:
-            self._measure()
+            with self._telemetry:
+                self._measure()
             status, reason = self._status(before)
         except (KeyboardInterrupt, ContextCutError) as stop:
             if not self._ledger.trials:
@@ -118,12 +125,20 @@ class Run:
             run_index=index,
             left_out=self._left_out,
             sandbox=self._setup.sandbox,
+            power=self._telemetry.power(self._speed_plan),
+            peak_memory=self._telemetry.peak_memory(),
         )
         file = save(result, self._output)
         self._listen(RunFinished(result, file))
         if stopped is not None:
             raise stopped
         return result
+
+    def _hear(self, event: Event) -> None:
+        """Tell the listener, and the telemetry when a trial has ended."""
+        if isinstance(event, TrialFinished):
+            self._telemetry.note(event.trial, self._recorder.log.started)
+        self._listen(event)
 
     def _refuse_options(self) -> None:
         """Raises UsageError for options that this plan or this server has no use for."""
@@ -186,6 +201,9 @@ class Run:
             self._settings(FIRST_SEED + 1),
         )
         rates = self._rates = timer.calibrate()
+        if self._telemetry.has_power and self._plan.profile.is_ranked:
+            self._listen(Noted("Reading the idle power"))
+            self._telemetry.rest()
         spent_s = time.monotonic() - began
         expected = forecast(self._plan, self._options, rates, self._window, spent_s)
         self._speed_plan, self._speed_budget_s = expected.speed_plan, expected.speed_budget_s
@@ -283,6 +301,12 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def _telemetry(setup: Setup) -> Telemetry:
+    server = setup.provider
+    pid = server.server_pid if isinstance(server, OwnServer) else None
+    return Telemetry(make_sampler(setup.machine, pid))
 
 
 def _why_stopped(stop: KeyboardInterrupt | ContextCutError) -> str:

@@ -62,13 +62,19 @@ class Device:
     """It works in the system's memory: its class is the installed memory."""
     is_known: bool = True
     """False: not in the table; the name is what the driver said."""
+    bandwidth_gbs: float | None = None
+    """Peak memory bandwidth in GB/s; None where the table has none."""
+    dense_tflops: float | None = None
+    """Highest published dense rate in 10^12 operations a second; None where it has none."""
 
 
 def find_device(raw: str) -> Device:
     """The device that a driver, a tool or a user calls `raw`: one row of whatever lists it."""
     vendor = vendor_of(raw)
     if vendor == "Apple" and (chip := _APPLE_CHIP.search(raw)):
-        return Device(chip[0].title(), "Apple", is_unified=True)
+        name = chip[0].title()
+        bandwidth = _table().apple.get(name)
+        return Device(name, "Apple", is_unified=True, bandwidth_gbs=bandwidth)
     key = _key(raw)
     if device := _whole(key, vendor) or _inside(key, vendor):
         return device
@@ -171,6 +177,8 @@ class _DeviceTable:
     by_length: tuple[tuple[str, Device], ...]
     """Longest name first; without those that count only as the whole name."""
     chips: Mapping[str, frozenset[str]]
+    apple: Mapping[str, float]
+    """Memory bandwidth of Apple's chips in GB/s."""
 
 
 @functools.cache
@@ -183,13 +191,15 @@ def _table() -> _DeviceTable:
             vendor=line["vendor"],
             memory_classes=tuple(line.get("gb", ())),
             is_unified=line.get("unified", False),
+            bandwidth_gbs=line.get("bandwidth"),
+            dense_tflops=line.get("tflops"),
         )
         for spelling in (line["name"], *line.get("alias", ())):
             by_key[_key(spelling)] = device
     telling = [pair for pair in by_key.items() if re.search(r"\d| ", pair[0])]
     telling.sort(key=lambda pair: len(pair[0]), reverse=True)
     chips = {chip: frozenset(products) for chip, products in raw["chips"].items()}
-    return _DeviceTable(by_key, tuple(telling), chips)
+    return _DeviceTable(by_key, tuple(telling), chips, raw["apple"])
 
 
 def _key(raw: str) -> str:

@@ -87,6 +87,10 @@ class Embedded:
         self._weights = weights
         self._server = OpenAICompat(child.address, None, title="The embedded llama.cpp server")
 
+    @property
+    def server_pid(self) -> int:
+        return self._child.pid
+
     def server(self) -> ServerFacts:
         return self._server.server().model_copy(
             update={
@@ -158,6 +162,10 @@ class _Child:
         self.has_gpu = bool(ready["has_gpu"])
         self.threads = int(settings["n_threads"])
         self.launch_args = tuple(f"{k}={v}" for k, v in settings.items() if k != "model")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def stop(self) -> None:
         """End the process if it runs: first by closing its input, then by force."""

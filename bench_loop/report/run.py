@@ -10,7 +10,8 @@ from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import PathNode, Reading, RunView, Stat
-from bench_loop.report.sentences import formula, notices, run_lede
+from bench_loop.report.sensors import sensor_readings
+from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import (
     device,
@@ -61,7 +62,7 @@ def run_view(result: RunResult) -> RunView:
         runtime=figures.duration(result.total_runtime_s),
         not_ranked=not_ranked_reason(result),
         lede=run_lede(result),
-        notices=notices(result),
+        notices=(*notices(result), *doubts(result)),
         stats=stats(result, judged),
         formula=None if not_ranked_reason(result) else formula(result.aggregates),
         path=signal_path(result, judged),
@@ -72,7 +73,7 @@ def run_view(result: RunResult) -> RunView:
         trials=suite_trials(with_outcome(result.trials)),
         speed=speed_view(result.speed, result.trials) if result.speed else None,
         settings=settings_readings(result),
-        machine=machine_readings(result.machine),
+        machine=(*machine_readings(result.machine), *sensor_readings(result)),
         provenance=provenance(result),
         command=command_line(result),
     )

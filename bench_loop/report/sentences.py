@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
@@ -15,8 +16,9 @@ from bench_loop.report.stack import (
     score_figure,
     ttft_figure,
 )
-from bench_loop.result.records import Aggregates, RunHeader, SuiteResult
+from bench_loop.result.records import Aggregates, RunHeader, RunResult, SuiteResult
 from bench_loop.scoring import constants
+from bench_loop.scoring.plausibility import Implausible
 from bench_loop.scoring.suites import is_censored
 
 
@@ -109,6 +111,22 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
             Notice("limit", f"Censored: 2 % or more of the answers were cut off in {names}.")
         )
     return tuple(found)
+
+
+def doubts(result: RunResult) -> tuple[Notice, ...]:
+    """Speeds that this machine and this model cannot have: one notice for each kind of speed."""
+    worst: dict[str, Implausible] = {}
+    for one in implausible_speeds(result):
+        if one.kind not in worst or one.tps > worst[one.kind].tps:
+            worst[one.kind] = one
+    return tuple(
+        Notice(
+            "limit",
+            f"Implausible speed: {figures.significant(one.tps)} {kind} tok/s, where hardware and "
+            f"model size allow about {figures.significant(one.ceiling_tps)}.",
+        )
+        for kind, one in worst.items()
+    )
 
 
 def formula(scores: Aggregates) -> str | None:

@@ -28,6 +28,7 @@ from bench_loop.report.marks import (
 )
 from bench_loop.report.progress import RunProgress
 from bench_loop.report.records import LoadTable
+from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.speed import load_tables
 from bench_loop.report.stack import harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
@@ -73,6 +74,7 @@ def print_run(
         _head(result, page),
         _lede(result, page),
         _speed(result.speed, page),
+        _sensors(result, page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _losses(result, page),
@@ -118,7 +120,7 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
     sentence.rstrip()
     yield from page.prose(sentence)
-    for notice in views.notices(result):
+    for notice in (*views.notices(result), *views.doubts(result)):
         if notice.kind != "information":
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
 
@@ -146,6 +148,14 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
     for table in load_tables(speed):
         yield from _load_lines(table, page)
+
+
+def _sensors(result: RunResult, page: _Page) -> Iterator[Text]:
+    """Memory at its peak, and energy; a dash where no sensor told."""
+    for reading in sensor_readings(result):
+        first, *rest = wrapped(Text(reading.value, style="basis"), page.screen, indent=LABEL)
+        yield label(reading.name).append_text(first[LABEL:])
+        yield from rest
 
 
 def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:

@@ -14,7 +14,7 @@ from bench_loop.report.records import (
     Trust,
 )
 from bench_loop.report.run import command_line, run_view, stats
-from bench_loop.report.sentences import formula, notices, run_lede
+from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.stack import (
     device,
     generation_figure,
@@ -40,6 +40,7 @@ __all__ = [
     "Trust",
     "command_line",
     "device",
+    "doubts",
     "formula",
     "generation_figure",
     "harness_shape",

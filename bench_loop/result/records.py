@@ -28,6 +28,8 @@ from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
 SCHEMA_VERSION = 1
 
 Text = Annotated[str, Field(max_length=1000)]
+Watts = Annotated[float, Field(ge=0, le=1e9)]
+Joules = Annotated[float, Field(ge=0, le=1e15)]
 Interval = tuple[Score, Score]
 RunStatus = Literal["complete", "incomplete", "aborted"]
 Profile = Literal["smoke", "quick", "core", "full", "harness", "custom"]
@@ -350,6 +352,39 @@ class Trial(Record):
     requests: Many[RequestRecord] | None = None
 
 
+class Power(Record):
+    """Electrical power over the run, by one sensor. Null: not covered well enough, never zero."""
+
+    source: Literal["nvml", "rapl"] = Field(description="What was read.")
+    scope: Literal["gpus", "cpu_packages"] = Field(
+        description="What the sensor covers: all GPUs, or all processor packages; never the rest."
+    )
+    interval_s: Seconds | None = Field(None, description="Median time between two readings.")
+    coverage: float = Field(ge=0, le=1, description="Share of the measured time with readings.")
+    idle_w: Watts | None = Field(
+        None, description="Median with the model loaded and no request; null: not measured."
+    )
+    energy_j: Joules | None = Field(None, description="From the first trial to the last.")
+    joules_per_token: Joules | None = Field(
+        None, description="Idle power included, by token generated after the first; headline shape."
+    )
+    joules_per_correct_answer: Joules | None = Field(
+        None, description="Energy of the quality suites by trials passed; null: none passed."
+    )
+
+
+class PeakMemory(Record):
+    """The most memory that was in use during the run, in GiB."""
+
+    ram_gb: Positive | None = Field(None, description="System memory; null: not read.")
+    ram_scope: Literal["server", "system"] | None = Field(
+        None, description="The server that BenchLoop started, or everything on the machine."
+    )
+    vram_gb: Positive | None = Field(
+        None, description="Memory of all GPUs, other programs' included; null: no sensor."
+    )
+
+
 class Rescoring(Record):
     """That a run was judged again: its outputs and timings are the first, its verdicts not."""
 
@@ -382,7 +417,8 @@ class RunHeader(Record):
     settings: Settings
     software: Software
     sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
-    power: dict[str, Any] | None = Field(None, description="Energy; null: no sensor was read.")
+    power: Power | None = Field(None, description="Energy; null: no sensor was read.")
+    peak_memory: PeakMemory | None = Field(None, description="Null: no memory was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     determinism: Determinism | None = Field(None, description="Null: not probed.")
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")

@@ -185,6 +185,19 @@ FINDINGS: Mapping[str, str] = MappingProxyType(
 )
 """Codes of what limits the trust in a speed figure."""
 
+# What the hardware allows, and energy
+
+PLAUSIBLE_FACTOR = 1.15
+"""Speed by what the hardware allows, up to which it is believed."""
+LARGEST_CACHE_MIB = 256
+"""Largest last-level cache of a device, MiB: weights that fit it need not be read from memory."""
+MAX_READING_GAP_S = 0.5
+"""Longest time, seconds, between two readings of power that counts as covered."""
+MIN_COVERED_SHARE = 0.9
+"""Share of a stretch of time that readings must cover before its energy is told."""
+MIN_IDLE_SECONDS = 10
+"""Covered seconds that an idle power needs."""
+
 # Statistics
 
 CONFIDENCE = 0.95

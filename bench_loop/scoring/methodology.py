@@ -18,9 +18,11 @@ from bench_loop.scoring import (
     aggregates,
     bands,
     constants,
+    energy,
     intervals,
     load,
     paired,
+    plausibility,
     rates,
     speed,
     suites,
@@ -93,6 +95,17 @@ _SPEED: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Several streams at once", load.concurrency),
     ("Sustained load", load.sustained),
 )
+_CEILINGS: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Requests above what is possible", plausibility.implausible),
+    ("Generation speed, memories read at once", plausibility.parallel_generation_ceiling),
+    ("Generation speed, one memory after another", plausibility.split_generation_ceiling),
+    ("Prompt speed", plausibility.prompt_ceiling),
+)
+_ENERGY: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Readings", energy.Trace),
+    ("Energy of a stretch of time", energy.Trace.energy),
+    ("Idle power", energy.Trace.idle_w),
+)
 _INTERVALS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Suite", suites.suite_interval),
     ("Wilson's interval", intervals.wilson),
@@ -136,6 +149,19 @@ def methodology_sections() -> tuple[Section, ...]:
             "Findings on speed",
             "What limits the trust in a speed figure is named in the result.",
             table=_finding_table(),
+        ),
+        Section(
+            "What the hardware allows",
+            "A request that was faster than the memory and the compute of its hardware allow is "
+            "looked at by a person, and never refused. Nothing is checked where a device or a "
+            "model's size is not known, or where the weights fit the last-level caches.",
+            _entries(_CEILINGS),
+        ),
+        Section(
+            "Energy",
+            "Read beside the run, five times a second or more, where a sensor can be read. What "
+            "the sensor covers is stored with the figures: all GPUs, or the processor packages.",
+            _entries(_ENERGY),
         ),
         Section(
             "Intervals",

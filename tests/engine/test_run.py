@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import AbstractContextManager as Context
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ from bench_loop.engine.events import (
 )
 from bench_loop.engine.plan import RunPlan, make_plan
 from bench_loop.engine.run import Run
+from bench_loop.engine.telemetry import Telemetry
 from bench_loop.errors import ProviderError, SandboxError
+from bench_loop.machine.sampling import Sampler, SystemMemory
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import load
@@ -259,3 +262,23 @@ def test_a_sandbox_that_fails_is_no_fault_of_the_model(tmp_path: Path, sandbox: 
         ("infrastructure_error", "sandbox_failed")
     }
     assert result.status == "incomplete"
+
+
+def test_a_run_beside_its_server_keeps_the_most_memory_and_no_power_without_a_sensor(
+    tmp_path: Path,
+) -> None:
+    plan = make_plan(suites=["reasonmath"])
+    setup = prepare(ScriptedProvider(), "tiny", load_harness("raw"))
+    with_no_sensor = Telemetry(Sampler(None, SystemMemory()))
+    result = Run(plan, setup, tmp_path, [].append, telemetry=with_no_sensor).go()
+    assert result.power is None
+    assert result.peak_memory is not None
+    assert result.peak_memory.ram_gb
+    assert load(tmp_path / "latest.json") == result
+
+
+def test_a_run_on_a_server_elsewhere_reads_no_memory(tmp_path: Path) -> None:
+    setup = prepare(ScriptedProvider(), "tiny", load_harness("raw"))
+    elsewhere = replace(setup, machine=setup.machine.model_copy(update={"is_local": False}))
+    result = Run(make_plan(suites=["reasonmath"]), elsewhere, tmp_path, [].append).go()
+    assert (result.power, result.peak_memory) == (None, None)

@@ -293,6 +293,18 @@ def test_probes_are_told_with_what_they_found() -> None:
     )
 
 
+def test_a_speed_that_the_hardware_cannot_have_is_told_with_what_it_allows() -> None:
+    # 8.2 x 10^9 x 4 bits / 8 = 4.1 GB; 1008 GB/s / 4.1 GB = 245.9
+    result = samples.result(speed=samples.speed_trials(tps=400.0))
+    (told,) = (one.text for one in run_view(result).notices if "Implausible" in one.text)
+    assert "generation tok/s" in told
+    assert "allow about 246" in told
+
+
+def test_a_speed_that_the_hardware_can_have_is_not_doubted() -> None:
+    assert not any("Implausible" in one.text for one in run_view(samples.result()).notices)
+
+
 @pytest.mark.parametrize(
     ("suites", "name"),
     [

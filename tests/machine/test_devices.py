@@ -111,3 +111,28 @@ def test_the_class_is_the_size_that_the_board_is_sold_with(
 )  # fmt: skip
 def test_installed_memory_is_a_usual_size(shown_gib: float, installed_gb: int) -> None:
     assert system_class_gb(shown_gib) == installed_gb
+
+
+@pytest.mark.parametrize(
+    ("raw", "bandwidth_gbs"),
+    [
+        ("NVIDIA GeForce RTX 4090", 1008),
+        ("NVIDIA GeForce RTX 5090", 1792),
+        ("NVIDIA GeForce RTX 3090", 936),
+        ("NVIDIA H200", 4800),
+        ("AMD Radeon RX 7900 XTX", 960),
+        ("Apple M2 Ultra", 800),
+        ("Apple M9 Ultra", None),
+        ("AMD Radeon 780M Graphics", None),
+        ("NVIDIA GeForce RTX 6090", None),
+    ],
+)
+def test_the_memory_of_a_device_has_its_published_speed(
+    raw: str, bandwidth_gbs: float | None
+) -> None:
+    assert find_device(raw).bandwidth_gbs == bandwidth_gbs
+
+
+def test_dense_compute_is_not_the_doubled_rate_of_sparse_matrices() -> None:
+    # 3,352 "AI TOPS" of the RTX 5090 count sparse matrices.
+    assert find_device("RTX 5090").dense_tflops == 1676

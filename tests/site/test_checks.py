@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings
-from bench_loop.result.records import Artifact, DeclaredMachine, RunResult, Spread, Trial
+from bench_loop.result.records import (
+    Artifact,
+    DeclaredMachine,
+    Gpu,
+    PeakMemory,
+    Power,
+    RunResult,
+    Spread,
+    Trial,
+)
 from submissions import checks
 from submissions.checks import Finding, differences, generation_rate, is_safe_path, is_same
 from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
@@ -226,7 +235,7 @@ def test_a_very_fast_stream_is_looked_at_and_not_refused() -> None:
     timings = EngineTimings(generated_tokens=1000, generation_s=0.2)
     fast = with_first_trial(honest(), engine_timings=timings)
     assert findings(fast) == []
-    assert {one.code for one in findings(fast, "needs_review")} == {"very_fast"}
+    assert "very_fast" in {one.code for one in findings(fast, "needs_review")}
     assert checks.level(checks.findings(fast, NOW)) == "reported"
 
 
@@ -301,6 +310,20 @@ def test_the_number_of_findings_is_bounded() -> None:
     assert len(checks.findings(flood, NOW)) == checks.MAX_FINDINGS
 
 
+def test_a_speed_above_what_the_hardware_allows_is_reviewed_and_never_refused() -> None:
+    # RTX 4090: 1008 GB/s / (8.2 x 10^9 x 4.9 bits / 8) = 200.7 tok/s, 230.8 with the tolerance
+    result = honest(generation_tps=240.0)
+    assert findings(result) == []
+    codes = {one.code for one in findings(result, "needs_review")}
+    assert codes == {"implausible_speed"}
+
+
+def test_the_same_speed_on_two_faster_gpus_is_accepted() -> None:
+    gpus = (Gpu(model="RTX 5090", vendor="NVIDIA", memory_gb=31.8),) * 2
+    machine = {"gpus": gpus, "gpu_memory_gb": 63.6, "device_class": "2x-rtx-5090-32gb"}
+    assert findings(honest(generation_tps=240.0, machine=machine), "needs_review") == []
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -352,12 +375,67 @@ def test_loading_longer_than_the_whole_run_is_refused() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"power": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
-        {"power": {"host": {"ip": "192.168.1.50"}}},
+        {"signature": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
+        {"signature": {"host": {"ip": "192.168.1.50"}}},
         {"signature": {"mac": "a4:83:e7:12:34:56"}},
-        {"power": {"/home/alice/secret": 1}},
-        {"power": {"note": "sk-proj-" + "Ab1" * 10}},
+        {"signature": {"/home/alice/secret": 1}},
+        {"signature": {"note": "sk-proj-" + "Ab1" * 10}},
     ],
 )
 def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:
     assert {one.code for one in findings(honest().model_copy(update=changes))} == {"private"}
+
+
+POWER = Power(
+    source="nvml",
+    scope="gpus",
+    interval_s=0.1,
+    coverage=1.0,
+    idle_w=22.0,
+    energy_j=9000.0,
+    joules_per_token=4.1,
+    joules_per_correct_answer=90.0,
+)
+
+
+def with_sensors(power: Power | None, **peak: Any) -> RunResult:
+    memory = PeakMemory(**peak) if peak else None
+    return honest().model_copy(update={"power": power, "peak_memory": memory})
+
+
+def test_honest_readings_of_power_and_memory_are_accepted() -> None:
+    result = with_sensors(POWER, ram_gb=3.1, ram_scope="server", vram_gb=7.2)
+    assert [one for one in checks.findings(result, NOW) if one.severity != "note"] == []
+
+
+def test_energy_that_was_not_covered_is_refused() -> None:
+    power = POWER.model_copy(update={"coverage": 0.8})
+    assert fields(with_sensors(power)) == {"power.energy_j"}
+
+
+def test_energy_of_answers_that_none_gave_is_refused() -> None:
+    wrong = honest(write=nothing_right).model_copy(update={"power": POWER})
+    assert fields(wrong) == {"power.joules_per_correct_answer"}
+
+
+def test_answers_that_took_more_energy_than_the_run_are_refused() -> None:
+    power = POWER.model_copy(update={"joules_per_correct_answer": 9000.0})
+    assert fields(with_sensors(power)) == {"power.joules_per_correct_answer"}
+
+
+@pytest.mark.parametrize(
+    ("peak", "field"),
+    [
+        ({"ram_gb": 90.0, "ram_scope": "server"}, "peak_memory.ram_gb"),
+        ({"vram_gb": 48.0}, "peak_memory.vram_gb"),
+    ],
+)
+def test_more_memory_in_use_than_there_is_is_looked_at(peak: dict[str, Any], field: str) -> None:
+    result = with_sensors(None, **peak)
+    assert (fields(result), fields(result, "needs_review")) == (set(), {field})
+
+
+def test_a_sensor_of_another_machine_than_the_model_ran_on_is_looked_at() -> None:
+    cards = honest(machine={"gpus": (), "gpu_memory_gb": None, "device_class": "cpu-x-8c-64gb"})
+    result = cards.model_copy(update={"power": POWER})
+    assert "power.source" in fields(result, "needs_review")
