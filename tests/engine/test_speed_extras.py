@@ -141,8 +141,9 @@ def test_a_machine_that_slows_down_is_found_throttling(tmp_path: Path) -> None:
     load = result.speed.sustained
     assert load is not None
     assert load.n == len(held)
-    assert load.first_tps == pytest.approx(first.generation_tps, rel=0.05)
-    assert load.last_tps == pytest.approx(last.generation_tps, rel=0.05)
+    # A tenth of the time holds a few requests, each slower than the one before.
+    assert load.first_tps == pytest.approx(first.generation_tps, rel=0.15)
+    assert load.last_tps == pytest.approx(last.generation_tps, rel=0.15)
     assert load.ratio < 0.9
     assert "throttling" in result.speed.findings
     assert all(trial.output is None for trial in held)
