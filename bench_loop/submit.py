@@ -6,7 +6,6 @@ and is made harmless before it is shown.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 import threading
@@ -25,6 +24,7 @@ import bench_loop
 from bench_loop import config
 from bench_loop.console import clean
 from bench_loop.errors import SubmitError, UsageError
+from bench_loop.http import is_loopback
 
 SUBMISSIONS_PATH = "/api/v1/submissions/"
 TRIES = 3
@@ -121,7 +121,7 @@ def send(
     """
     address = site_address(site)
     is_secure = address.lower().startswith("https:")
-    if token and not is_secure and not _is_loopback(address):
+    if token and not is_secure and not is_loopback(urlsplit(address).hostname or ""):
         raise UsageError(
             "Your API key would be sent over plain http, where others can read it.",
             remedy="Use the https address of the site.",
@@ -330,13 +330,3 @@ def _remedy(code: str, headers: Mapping[str, str]) -> str | None:
     if code in ("not_authenticated", "authentication_failed"):
         return "Put an API key of the site into BENCHLOOP_TOKEN."
     return None
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -553,7 +553,7 @@ def check_rates(upload: Upload) -> Iterator[Finding]:
     """Token counts, output lengths and times of a trial fit together."""
     for index, trial in enumerate(upload.result.trials):
         where = f"trials[{index}]"
-        rate = generation_rate(trial)
+        rate = fastest_rate(trial)
         if rate is not None and rate > IMPOSSIBLE_TPS:
             yield refused(
                 "impossible_speed",
@@ -592,7 +592,7 @@ def check_plausibility(upload: Upload) -> Iterator[Finding]:
         )
 
 
-def generation_rate(trial: Trial) -> float | None:
+def fastest_rate(trial: Trial) -> float | None:
     """Tokens a second of the trial's stream, by the faster of both clocks; None: cannot be told."""
     rates = []
     first = min(

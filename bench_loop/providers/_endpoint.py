@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx
 
 from bench_loop.errors import UsageError
+from bench_loop.http import is_loopback
 
 _LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - nothing is bound
 
@@ -58,16 +58,7 @@ def parse_endpoint(text: str, default_port: int | None = None) -> Endpoint:
     shown_host = f"[{host}]" if ":" in host else host
     path = parts.path.rstrip("/").removesuffix("/v1")
     shown_port = f":{port}" if port is not None else ""
-    return Endpoint(f"{parts.scheme}://{shown_host}{shown_port}{path}", _is_loopback(host))
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return Endpoint(f"{parts.scheme}://{shown_host}{shown_port}{path}", is_loopback(host))
 
 
 def _not_an_address(text: str) -> UsageError:
