@@ -188,7 +188,7 @@ def run_index(folder: Path, conditions: Conditions, harness: HarnessAdapter, pla
     )
 
 
-def _configuration(subject_fields: object, profile: str, packs: dict[str, str]) -> str:
+def _configuration(subject_fields: object, profile: str, packs: dict[str, str | None]) -> str:
     return tagged_hash({"subject": subject_fields, "profile": profile, "packs": packs})
 
 

@@ -116,6 +116,22 @@ def save(result: RunResult, folder: Path) -> Path:
     return file
 
 
+def save_beside(result: RunResult, folder: Path) -> Path | None:
+    """Write an import's `<run_id>.json`; None where a file of `folder` holds the same run already.
+
+    `latest.json` stays: it is the newest run of this machine. Raises ResultError like `save`.
+    """
+    for known in result_files(folder):
+        try:
+            if load(known).fingerprint == result.fingerprint:
+                return None
+        except ResultError:
+            continue  # A foreign or damaged file is not this one.
+    file = folder / f"{result.run_id}.json"
+    _replace(file, to_bytes(result))
+    return file
+
+
 def write(result: RunResult, file: Path) -> None:
     """Write `file` whole or not at all. Raises ResultError when it exists already."""
     if file.exists():
