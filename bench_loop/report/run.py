@@ -128,7 +128,9 @@ def _answers_stat(header: RunHeader) -> Stat:
         "Right answers",
         None if rate is None else figures.rate(rate, None),
         unit="/min",
-        basis=f"{figures.known_duration(header.total_runtime_s)} in all",
+        basis=None
+        if header.total_runtime_s is None
+        else f"{figures.duration(header.total_runtime_s)} in all",
     )
 
 
@@ -155,6 +157,9 @@ def _reliability_basis(judged: Sequence[Trial]) -> str | None:
 def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, ...]:
     """From the weights to the verdict, with the points where BenchLoop's clock sits."""
     subject, machine = result.subject, result.machine
+    if result.imported:
+        tool = PathNode("another tool's clock", harness_label(result), (), is_probe=False)
+        return (_weights_node(subject), _device_node(machine), tool)
     harness = PathNode(
         kind="harness, recording" if subject.harness == "raw" else "harness",
         name=harness_label(result),

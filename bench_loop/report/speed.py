@@ -31,7 +31,8 @@ def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
         shapes=tuple(_shape_row(shape) for shape in speed.shapes),
         trials=tuple(_speed_trial_row(trial) for trial in measured),
         findings=tuple(one_line(finding) for finding in speed.findings),
-        basis=", ".join(sorted(basis.replace("_", " ") for basis in bases)) or "client clocks",
+        basis=", ".join(sorted(basis.replace("_", " ") for basis in bases))
+        or ("client clocks" if speed.plan else "not stated"),
         loads=load_tables(speed),
     )
 
