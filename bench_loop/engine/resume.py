@@ -49,7 +49,9 @@ def plan_again(run: Recorded) -> RunPlan:
         raise _cannot_go_on("software", [f"bench_loop was {began}, is {bench_loop.__version__}"])
     settings = planned.settings
     # Only an import lacks these.
-    assert settings.trials and settings.sampling and settings.context_window
+    assert settings.trials
+    assert settings.sampling
+    assert settings.context_window
     return RunPlan(
         profile=PROFILES.get(planned.profile, CUSTOM),
         suites=tuple(_suite_again(key) for key in planned.suites),

@@ -69,6 +69,14 @@ def start(
     return Embedded(child, weights)
 
 
+def weights_bytes(model: str) -> int | None:
+    """Size of the weights that `start` would load; None where there are none yet."""
+    if model in _weights.PINNED:
+        return _weights.PINNED[model].size_bytes
+    path = Path(model).expanduser()
+    return path.stat().st_size if path.is_file() else None
+
+
 def usable_cores() -> int:
     """Physical cores, but not more than the CPUs that this process may run on."""
     physical = psutil.cpu_count(logical=False) or 1
@@ -126,6 +134,11 @@ class Embedded:
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def free(self, model_id: str) -> bool | None:
+        """Stop the server; whether its process is gone."""
+        self.close()
+        return not psutil.pid_exists(self.server_pid)
 
     def close(self) -> None:
         self._server.close()
