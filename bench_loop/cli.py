@@ -112,9 +112,10 @@ def main(argv: list[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stop:
         click.echo("Interrupted.", err=True)
-        sys.exit(INTERRUPTED)
+        # click turns a signal into its own Abort.
+        sys.exit(getattr(stop.__cause__ or stop, "exit_code", INTERRUPTED))
     except BrokenPipeError:
         # The reader of a pipe went away; nothing may be written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -56,7 +56,7 @@ def assemble(run: Recorded) -> RunResult:
         benchmark_version=conditions.software.bench_loop,
         scoring_version=SCORING_VERSION,
         profile=planned.profile,
-        started_at=run.parts[0].started_at,
+        started_at=run.parts[0].began.started_at,
         finished_at=run.parts[-1].last_at,
         total_runtime_s=run.runtime_s,
         parts=run.part_records(),

@@ -89,6 +89,7 @@ class PartBegan(Record):
     """A process goes to work on the run: the first, or one that resumes it."""
 
     kind: Literal["part"] = "part"
+    started_at: AwareDatetime = Field(description="Before the model was loaded.")
     conditions: Conditions
     left_out: Many[str] = Field(description="Suites that this part cannot run.")
     boot: str = Field(description="Changes with every start of the machine.")
@@ -197,6 +198,10 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         os.close(self._descriptor)
+
+    def start_clock(self, began: float) -> None:
+        """The part began at `began` on the journal's clock: the lines to come count from there."""
+        self._began = began
 
     def append(self, entry: Entry) -> None:
         """Have `entry` on disk. Raises JournalError, the journal as it was, when it cannot be."""

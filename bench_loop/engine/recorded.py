@@ -36,7 +36,6 @@ class Part:
     """The work of one process on the run."""
 
     began: PartBegan
-    started_at: datetime
     last_at: datetime
     """When its last line was written."""
     runtime_s: float = 0.0
@@ -153,7 +152,7 @@ def _part_record(part: Part, last: Part | None) -> RunPart:
     if last is not None:
         after = "pause" if part.began.boot == last.began.boot else "reboot"
     return RunPart(
-        started_at=part.started_at,
+        started_at=part.began.started_at,
         finished_at=part.last_at,
         runtime_s=part.runtime_s,
         after=after,
@@ -190,7 +189,7 @@ def taken_together(lines: Sequence[Line], name: str) -> Recorded:
 
 def _begin_part(run: Recorded, began: PartBegan, at: datetime) -> None:
     """What the server failed in is done again; of streams at once, all of them."""
-    run.parts.append(Part(began, at, at))
+    run.parts.append(Part(began, at))
     lost = [trial for trial in run.trials if trial.outcome == "infrastructure_error"]
     groups = {trial.task_id for trial in lost if streams_of(trial.task_id)}
     run.has_lost_speed = any(trial.suite == "speed" for trial in lost)

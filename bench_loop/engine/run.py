@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench_loop.config import runs_folder
@@ -116,9 +117,11 @@ class Run:
         meets other conditions than it began with, JournalError when the disk is full.
         """
         self._refuse_options()
+        began, started_at = time.monotonic(), datetime.now(UTC)
         self._conditions = self._read_conditions(self._load())
         with self._opened() as self._journal:
-            self._begin_part()
+            self._journal.start_clock(began)
+            self._begin_part(started_at)
             stopped = None
             try:
                 with self._telemetry:
@@ -167,10 +170,15 @@ class Run:
             output=str(self._output.resolve()),
         )
 
-    def _begin_part(self) -> None:
+    def _begin_part(self, started_at: datetime) -> None:
         """Write down on what the run (again) runs, and tell what is known already."""
         self._journal.append(
-            PartBegan(conditions=self._conditions, left_out=self._left_out, boot=boot_mark())
+            PartBegan(
+                started_at=started_at,
+                conditions=self._conditions,
+                left_out=self._left_out,
+                boot=boot_mark(),
+            )
         )
         self._known = self._journal.read()
         self._rates = self._known.rates

@@ -63,6 +63,10 @@ class OpenRun:
     ) -> None:
         self._held.close()
 
+    def start_clock(self, began: float) -> None:
+        """A part of the run began at `began`, by time.monotonic()."""
+        self._journal.start_clock(began)
+
     def append(self, entry: Entry) -> None:
         """Have `entry` on disk. Raises JournalError when it cannot be."""
         self._journal.append(entry)
