@@ -192,8 +192,7 @@ class OpenQueue:
             self._end(number, work, "Stopped by the user.", stopped=True)
             raise
         except BenchLoopError as error:
-            remedy = f" {error.remedy}" if error.remedy else ""
-            self._end(number, work, f"{error.message}{remedy}")
+            self._end(number, work, error.message, remedy=error.remedy)
         except Exception as error:  # a fault of our own must not cost the models after this one
             self._end(number, work, f"{type(error).__name__}: {error}")
         self._note(number, self._free(run.model_id, work))
@@ -210,7 +209,15 @@ class OpenQueue:
         began = run.began_at if goes_on else datetime.now(UTC)
         self.change(number, state="running", reason=None, began_at=began, ended_at=None)
 
-    def _end(self, number: int, work: Work, reason: str | None, *, stopped: bool = False) -> None:
+    def _end(
+        self,
+        number: int,
+        work: Work,
+        reason: str | None,
+        *,
+        remedy: str | None = None,
+        stopped: bool = False,
+    ) -> None:
         """What became of it: its result's own word, where there is a result."""
         run = self.queue.runs[number]
         run_id = work.find_run(run.model_id, run.began_at) if run.began_at else None
@@ -219,8 +226,12 @@ class OpenQueue:
         state: State | RunStatus = "failed" if result is None else result.status
         if stopped and state != "complete":
             state = "aborted"
-        if result is not None:
-            reason = result.status_reason or (None if state == "complete" else reason)
+        if state == "complete":
+            reason = None
+        elif result is not None and not stopped:
+            reason = result.status_reason or reason
+        elif remedy:
+            reason = f"{reason} {remedy}"
         self.change(
             number,
             state=state,

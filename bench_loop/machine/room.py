@@ -1,4 +1,4 @@
-"""Whether a model fits into the memory that is free now."""
+"""Whether a model fits into this machine's memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import psutil
 
+from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.linux import memory_limit
 from bench_loop.machine.probe import read_text
+from bench_loop.machine.record import total_memory_gb
 from bench_loop.machine.sampling import find_nvml
 
 OVERHEAD = 1.2
@@ -18,7 +20,7 @@ CGROUP = "/sys/fs/cgroup"
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Free memory in GiB; None is unknown, or no such memory."""
+    """Memory in GiB; None is unknown, or no such memory."""
 
     ram_gb: float | None
     vram_gb: float | None = None
@@ -39,6 +41,12 @@ def free_room() -> Room:
         if gpus:
             gpus.close()
     return Room(_free_ram_gb(), vram_gb)
+
+
+def whole_room(facts: MachineFacts) -> Room:
+    """All memory of a machine: a server that unloads other models by itself makes room in it."""
+    gpu_gb = None if facts.unified_memory else total_memory_gb(facts.gpus)
+    return Room(facts.system_memory_gb, gpu_gb)
 
 
 def _free_ram_gb() -> float:
@@ -67,5 +75,5 @@ def lack_of_room(size_bytes: int | None, room: Room) -> str | None:
         return None
     parts = [f"{room.ram_gb:.1f} GB of memory" if room.ram_gb is not None else ""]
     parts.append(f"{room.vram_gb:.1f} GB on the GPU" if room.vram_gb is not None else "")
-    free = " and ".join(filter(None, parts))
-    return f"It needs about {needed_gb:.1f} GB, and {free} are free."
+    there = " and ".join(filter(None, parts))
+    return f"It needs about {needed_gb:.1f} GB, and there are {there}."

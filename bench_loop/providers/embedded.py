@@ -29,6 +29,7 @@ DEFAULT_WINDOW = 8192
 MODEL_NAMES = tuple(_weights.PINNED)
 """The models with a short name; any other model is the path of a GGUF file."""
 
+SERVER_SCRIPT = "_llama_server.py"
 START_LIMIT_S = 600.0
 STOP_LIMIT_S = 5.0
 
@@ -75,6 +76,15 @@ def weights_bytes(model: str) -> int | None:
         return _weights.PINNED[model].size_bytes
     path = Path(model).expanduser()
     return path.stat().st_size if path.is_file() else None
+
+
+def is_any_running() -> bool:
+    """Whether a server that this process started still runs."""
+    script = Path(__file__).with_name(SERVER_SCRIPT)
+    try:
+        return any(str(script) in child.cmdline() for child in psutil.Process().children())
+    except psutil.Error:
+        return False  # it ended while it was asked
 
 
 def usable_cores() -> int:
@@ -135,11 +145,6 @@ class Embedded:
     def unload(self, model_id: str) -> bool:
         return False
 
-    def free(self, model_id: str) -> bool | None:
-        """Stop the server; whether its process is gone."""
-        self.close()
-        return not psutil.pid_exists(self.server_pid)
-
     def close(self) -> None:
         self._server.close()
         self._child.stop()
@@ -154,7 +159,7 @@ class _Child:
     def __init__(self, settings: dict[str, str | int]) -> None:
         began = time.perf_counter()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        script = Path(__file__).with_name("_llama_server.py")
+        script = Path(__file__).with_name(SERVER_SCRIPT)
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(script), json.dumps(settings)],
             stdin=subprocess.PIPE,
