@@ -21,6 +21,7 @@ from bench_loop.contracts.provider import ModelFacts
 from bench_loop.contracts.record import Count
 from bench_loop.importers.building import Found, Wishes, contradictions, one_line, settings_of
 from bench_loop.importers.document import Document, Place, Row
+from bench_loop.machine.cpu import clean_cpu_name
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.record import cpu_class, gpu_class
 from bench_loop.machine.reported import parse_gpus
@@ -209,7 +210,7 @@ def _backend(row: BenchRow, fields: dict[str, Any]) -> str | None:
 
 def _machine(row: BenchRow, fields: dict[str, Any]) -> Machine:
     backend = "cpu" if row.n_gpu_layers == 0 else _backend(row, fields)
-    cpu = one_line(row.cpu_info) if row.cpu_info else None
+    cpu = clean_cpu_name(one_line(row.cpu_info)) if row.cpu_info else None
     names = [name for name in (row.gpu_info or "").split(", ") if name.strip()]
     reported = [gpu for name in names for gpu in parse_gpus(name).gpus]
     gpus = tuple(Gpu(model=one_line(gpu.name), vendor=gpu.vendor) for gpu in reported)

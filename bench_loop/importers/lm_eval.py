@@ -34,6 +34,8 @@ SHARES = frozenset(
 )
 """Metrics from 0 (nothing right) to 1 (all right). Others are no score and only kept as stated."""
 
+MOST_SCORES = 100
+"""Suites of a result file."""
 Z_95 = 1.959964
 STDERR_TOLERANCE = 0.05
 MEAN_TOLERANCE = 1e-6
@@ -127,6 +129,13 @@ def read(document: Document, wishes: Wishes) -> Iterator[Found]:
     scores = list(_scores(document, place, whole, left_out))
     if not scores:
         raise document.fault(place, "results", "holds no share of right items", REMEDY)
+    if len(scores) > MOST_SCORES:
+        raise document.fault(
+            place,
+            "results",
+            f"holds {len(scores)} scores; a result holds {MOST_SCORES}",
+            "Run lm_eval on fewer tasks at a time, and import each of its files.",
+        )
     version = whole.lm_eval_version or whole.git_hash
     began = None if whole.date is None else datetime.fromtimestamp(whole.date, UTC)
     findings = [sentence for score in scores for sentence in _doubts(score)]
