@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
-from bench_loop.commands._setup import DEFAULT_WINDOW, Wanted
+from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
 from bench_loop.commands._stopping import stoppable
 from bench_loop.commands.parameters import SamplingValues
 from bench_loop.config import bundled
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
     from bench_loop.engine.plan import RunOptions
 
-PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
+LIKE_OPTIONS = frozenset(
+    {
+        *("like", "model_id", "provider", "endpoint", "output", "as_json"),
+        *("allow_unsafe", "sandbox_user", "label", "gpu", "gpu_memory_gb"),
+    }
+)
+"""What may stand beside --like: what is here and what it is called, not what is measured."""
 RESUME_OPTIONS = frozenset({"resume", "endpoint", "allow_unsafe", "sandbox_user", "as_json"})
 """What may stand beside --resume: where the server is now, and how to tell of the run."""
 
@@ -35,6 +41,7 @@ Examples:
   bench-loop run --model smollm2-135m --provider embedded --profile smoke
   bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
   bench-loop run --resume
+  bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
 
 
@@ -46,6 +53,11 @@ Examples:
     flag_value=NEWEST,
     metavar="[RUN]",
     help="Go on with a run: the newest that is not complete, or this one.",
+)
+@click.option(
+    "--like",
+    metavar="RESULT|URL",
+    help="Repeat the run of a result, anybody's, and compare the two.",
 )
 @click.option(
     "--provider",
@@ -99,6 +111,7 @@ def command(
     ctx: click.Context,
     model_id: str | None,
     resume: str | None,
+    like: str | None,
     provider: str | None,
     endpoint: str | None,
     harness: str,
@@ -138,7 +151,9 @@ def command(
                 as_json=as_json,
             )
         return
-    if model_id is None:
+    if like is not None:
+        _refuse_beside(ctx, "--like", LIKE_OPTIONS)
+    elif model_id is None:
         raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
@@ -147,19 +162,10 @@ def command(
             "Without thinking the sampling is fixed: greedy, everything else off.",
             remedy="Use --sampling with --thinking on.",
         )
-    from bench_loop.engine.plan import make_plan
+    from bench_loop.config import results_folder
 
-    picked = [name.strip() for name in suites.split(",")] if suites is not None else None
-    plan = make_plan(
-        profile=None if picked is not None else profile or DEFAULT_PROFILE,
-        suites=picked,
-        trials=trials,
-        context_window=context_window,
-        is_thinking=thinking == "on",
-        sampling=sampling,
-    )
     wanted = Wanted(
-        model_id=model_id,
+        model_id=model_id or "",
         provider=provider,
         endpoint=endpoint,
         harness=harness,
@@ -171,11 +177,27 @@ def command(
         gpu=gpu,
         gpu_memory_gb=gpu_memory_gb,
     )
-    from bench_loop.commands._benchmark import run_planned
-    from bench_loop.config import results_folder
+    folder = output or results_folder()
+    if like is not None:
+        from bench_loop.commands._like import repeat
 
+        with stoppable():
+            repeat(like, wanted, folder, as_json=as_json)
+        return
+    from bench_loop.commands._benchmark import run_planned
+    from bench_loop.engine.plan import make_plan
+
+    picked = [name.strip() for name in suites.split(",")] if suites is not None else None
+    plan = make_plan(
+        profile=None if picked is not None else profile or DEFAULT_PROFILE,
+        suites=picked,
+        trials=trials,
+        context_window=context_window,
+        is_thinking=thinking == "on",
+        sampling=sampling,
+    )
     with stoppable():
-        run_planned(plan, wanted, output or results_folder(), options, as_json=as_json)
+        run_planned(plan, wanted, folder, options, as_json=as_json)
 
 
 def _refuse_beside(ctx: click.Context, option: str, allowed: frozenset[str]) -> None:
