@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "quickstart": "Benchmark a model on this machine and open the local site.",
     "run": "Benchmark one model and write a result file.",
+    "runs": "List, show, export and delete runs, unfinished ones too.",
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",

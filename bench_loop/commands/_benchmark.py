@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,19 @@ def run_planned(
     *,
     as_json: bool = False,
     resumed: OpenRun | None = None,
+    check: Callable[[RunPlan, Setup], None] | None = None,
 ) -> RunResult:
     """Open the parts, run the plan, tell of it, and give a complete result.
 
+    `check` looks at the parts before anything is measured, and raises what it has against them.
     Raises ProviderError or SandboxError, with the way to go on, for an incomplete one.
     """
     from bench_loop.result.store import make_ready
 
     make_ready(output)
     with opened_setup(plan, wanted) as setup:
+        if check is not None:
+            check(plan, setup)
         lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)
         if as_json:
             result = benchmark_as_json(plan, setup, output, options, resumed=resumed)

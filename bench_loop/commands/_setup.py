@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.run import Setup
 
+PROVIDERS = ("ollama", "openai_compat", "embedded")
 DEFAULT_WINDOW = 8192
 
 

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
-from bench_loop.commands._setup import DEFAULT_WINDOW, Wanted
+from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
 from bench_loop.commands._stopping import stoppable
 from bench_loop.commands.parameters import Duration, SamplingValues
 from bench_loop.config import bundled
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
     from bench_loop.engine.plan import RunOptions
 
-PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
+LIKE_OPTIONS = frozenset(
+    {
+        *("like", "model_id", "provider", "endpoint", "output", "as_json"),
+        *("allow_unsafe", "sandbox_user", "label", "gpu", "gpu_memory_gb"),
+    }
+)
+"""What may stand beside --like: what is here and what it is called, not what is measured."""
 RESUME_OPTIONS = frozenset({"resume", "endpoint", "allow_unsafe", "sandbox_user", "as_json"})
 """What may stand beside --resume: where the server is now, and how to tell of the run."""
 
@@ -36,6 +42,7 @@ Examples:
   bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
   bench-loop run --models qwen3:8b,qwen3:14b,gemma3:12b --profile core
   bench-loop run --resume
+  bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
 
 
@@ -59,6 +66,11 @@ Examples:
     flag_value=NEWEST,
     metavar="[RUN]",
     help="Go on with a run or a queue: the newest that is not complete, or this one.",
+)
+@click.option(
+    "--like",
+    metavar="RESULT|URL",
+    help="Repeat the run of a result, anybody's, and compare the two.",
 )
 @click.option(
     "--provider",
@@ -114,6 +126,7 @@ def command(
     models: str | None,
     cool_down_s: float | None,
     resume: str | None,
+    like: str | None,
     provider: str | None,
     endpoint: str | None,
     harness: str,
@@ -158,12 +171,14 @@ def command(
                     as_json=as_json,
                 )
         return
-    if models is not None and model_id is not None:
+    if like is not None:
+        _refuse_beside(ctx, "--like", LIKE_OPTIONS)
+    elif models is not None and model_id is not None:
         raise UsageError("--model and --models exclude each other.", remedy="Leave one out.")
+    elif model_id is None and models is None:
+        raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
     if cool_down_s is not None and models is None:
         raise UsageError("--cool-down is for a queue.", remedy="--models A,B")
-    if model_id is None and models is None:
-        raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
     if sampling is not None and thinking != "on":
@@ -171,20 +186,8 @@ def command(
             "Without thinking the sampling is fixed: greedy, everything else off.",
             remedy="Use --sampling with --thinking on.",
         )
-    from bench_loop.commands._benchmark import run_planned
     from bench_loop.config import results_folder
-    from bench_loop.engine.plan import make_plan
 
-    picked = [name.strip() for name in suites.split(",")] if suites is not None else None
-    chosen = None if picked is not None else profile or DEFAULT_PROFILE
-    plan = make_plan(
-        profile=chosen,
-        suites=picked,
-        trials=trials,
-        context_window=context_window,
-        is_thinking=thinking == "on",
-        sampling=sampling,
-    )
     wanted = Wanted(
         model_id=model_id or "",
         provider=provider,
@@ -199,7 +202,27 @@ def command(
         gpu_memory_gb=gpu_memory_gb,
     )
     folder = output or results_folder()
+    if like is not None:
+        from bench_loop.commands._like import repeat
+
+        with stoppable():
+            repeat(like, wanted, folder, as_json=as_json)
+        return
+    from bench_loop.engine.plan import make_plan
+
+    picked = [name.strip() for name in suites.split(",")] if suites is not None else None
+    chosen = None if picked is not None else profile or DEFAULT_PROFILE
+    plan = make_plan(
+        profile=chosen,
+        suites=picked,
+        trials=trials,
+        context_window=context_window,
+        is_thinking=thinking == "on",
+        sampling=sampling,
+    )
     if models is None:
+        from bench_loop.commands._benchmark import run_planned
+
         with stoppable():
             run_planned(plan, wanted, folder, options, as_json=as_json)
         return

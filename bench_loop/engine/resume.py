@@ -13,7 +13,7 @@ from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunPlan
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.engine.recorded import Recorded
-from bench_loop.errors import PackError, SetupError
+from bench_loop.errors import PackError, SetupError, UsageError
 from bench_loop.scoring.recompute import SuiteKey
 
 START_ANEW = "or start a new run; what was measured stays where it is."
@@ -65,7 +65,7 @@ def plan_again(run: Recorded) -> RunPlan:
 def _suite_again(key: SuiteKey) -> PlannedSuite:
     try:
         pack = load_pack(key.suite)
-    except PackError as error:
+    except (PackError, UsageError) as error:
         raise SetupError(
             f"The run cannot go on: its pack {key.suite} cannot be read: {error.message}",
             remedy=f"Put the pack back as it was, {START_ANEW}",

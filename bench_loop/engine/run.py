@@ -254,19 +254,12 @@ class Run:
 
     def _read_conditions(self, load_s: float | None) -> Conditions:
         """What server and model say of themselves now, with the model loaded."""
-        setup = self._setup
-        server = setup.provider.server()
-        uses_sandbox = any(suite.pack.needs_sandbox for suite in self._plan.suites)
-        return Conditions(
-            model=setup.provider.model(setup.model.model_id),
-            server=server if load_s is None else server.model_copy(update={"load_s": load_s}),
-            machine=setup.machine,
-            thinking=setup.thinking,
-            harness=setup.harness.name,
-            harness_version=setup.harness.version,
-            sandbox=setup.sandbox.record() if setup.sandbox and uses_sandbox else None,
-            software=software(),
-        )
+        provider = self._setup.provider
+        server = provider.server()
+        if load_s is not None:
+            server = server.model_copy(update={"load_s": load_s})
+        model = provider.model(self._setup.model.model_id)
+        return conditions_of(self._setup, self._plan, server, model)
 
     def _measure(self) -> None:
         """Speed, probes and quality in their order; a load of minutes last, lest it warm them.
@@ -426,6 +419,23 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def conditions_of(
+    setup: Setup, plan: RunPlan, server: ServerFacts, model: ModelFacts
+) -> Conditions:
+    """What a run of `plan` runs on; the sandbox only where a suite needs one."""
+    uses_sandbox = any(suite.pack.needs_sandbox for suite in plan.suites)
+    return Conditions(
+        model=model,
+        server=server,
+        machine=setup.machine,
+        thinking=setup.thinking,
+        harness=setup.harness.name,
+        harness_version=setup.harness.version,
+        sandbox=setup.sandbox.record() if setup.sandbox and uses_sandbox else None,
+        software=software(),
+    )
 
 
 def _telemetry(setup: Setup) -> Telemetry:

@@ -108,10 +108,3 @@ def find_run(name: str) -> Path:
 def result_file(run: Recorded) -> Path:
     """Where the result of a run is, or will be."""
     return Path(run.planned.output) / f"{run.run_id}.json"
-
-
-def delete_run(folder: Path) -> None:
-    """Delete the journal of a run. Raises UsageError while a process writes it."""
-    with RunLock(folder):
-        pass
-    shutil.rmtree(folder)
