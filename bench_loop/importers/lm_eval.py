@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -138,6 +138,7 @@ def read(document: Document, wishes: Wishes) -> Iterator[Found]:
         )
     version = whole.lm_eval_version or whole.git_hash
     began = None if whole.date is None else datetime.fromtimestamp(whole.date, UTC)
+    runtime_s = _runtime_s(document, place, whole)
     findings = [sentence for score in scores for sentence in _doubts(score)]
     findings += _sample_findings(scores, wishes.samples)
     yield Found(
@@ -146,7 +147,8 @@ def read(document: Document, wishes: Wishes) -> Iterator[Found]:
         tool_version=one_line(version) if version else None,
         suites=tuple(_suites(scores, whole)),
         measured_at=began,
-        total_runtime_s=_runtime_s(document, place, whole),
+        finished_at=None if began is None else began + timedelta(seconds=runtime_s or 0.0),
+        total_runtime_s=runtime_s,
         stated=_stated(whole) | left_out,
         findings=findings,
     )
