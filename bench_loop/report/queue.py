@@ -15,6 +15,7 @@ from bench_loop.engine.queue import Queue, QueuedRun
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
 from bench_loop.report import figures, views
+from bench_loop.report.figures import Figure
 from bench_loop.report.marks import wrapped
 from bench_loop.result.records import PeakMemory, RunResult
 from bench_loop.result.store import load
@@ -58,23 +59,33 @@ def _table(screen: Console, score: str) -> Table:
 
 def _cells(run: QueuedRun, result: RunResult | None, *, uses_overall: bool) -> list[Text]:
     """Model, quantization, score with interval, tok/s, memory, state."""
-    quantization = parse_model(run.model_id).quantization
+    name = parse_model(run.model_id)
+    quantization = name.quantization
     speed = score = memory = None
     if result is not None:
         quantization = result.subject.quantization
         scores = result.aggregates
         speed, memory = views.generation_figure(result.speed), _memory(result.peak_memory)
         if not uses_overall:
-            score = views.score_figure(scores.quality_score, scores.quality_score_interval)
+            score = _quality(result)
         elif not views.not_ranked_reason(result):
             score = views.score_figure(scores.overall_score, scores.overall_score_interval)
     texts = (quantization, score and str(score), speed and str(speed), memory)
     state = Text(run.state, style=STATE_STYLES.get(run.state, "truncated"))
     return [
-        Text(clean(run.model_id)),
+        Text(clean(name.model_id)),
         *(Text(clean(text)) if text else Text(figures.UNKNOWN, style="basis") for text in texts),
         state,
     ]
+
+
+def _quality(result: RunResult) -> Figure | None:
+    """The quality; of hand-picked suites there is none, and a single one stands for itself."""
+    scores = result.aggregates
+    suites = [suite for suite in result.suites if suite.dimension == "quality"]
+    if scores.quality_score is None and len(suites) == 1:
+        return views.score_figure(suites[0].score, suites[0].score_interval)
+    return views.score_figure(scores.quality_score, scores.quality_score_interval)
 
 
 def _memory(peak: PeakMemory | None) -> str | None:
@@ -90,7 +101,8 @@ def _remarks(queue: Queue, screen: Console) -> Iterator[Text]:
     for run in queue.runs:
         sentences = ([run.reason] if run.reason else []) + list(run.findings)
         for sentence in sentences:
-            remark = Text.assemble((clean(run.model_id), "figure"), f"  {clean(sentence)}")
+            name = clean(parse_model(run.model_id).model_id)
+            remark = Text.assemble((name, "figure"), f"  {clean(sentence)}")
             yield from wrapped(remark, screen)
 
 
