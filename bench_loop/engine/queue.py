@@ -244,8 +244,8 @@ class OpenQueue:
     def _free(self, model_id: str, work: Work) -> str | None:
         try:
             return work.free(model_id)
-        except BenchLoopError as error:
-            return f"Whether it left the memory is not known: {error.message}"
+        except Exception as error:  # as above: the next model's turn has come
+            return f"Whether it left the memory is not known: {error}"
 
     def _note(self, number: int, finding: str | None) -> None:
         if finding is not None:

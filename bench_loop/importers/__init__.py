@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from bench_loop.errors import ResultError
 from bench_loop.importers import llama_bench, lm_eval, speed_jsonl
 from bench_loop.importers.building import Wishes, result_of
 from bench_loop.importers.document import Document, open_document
 from bench_loop.result.records import ImportFormat, RunResult
+from bench_loop.result.store import field_path
 
 FORMATS = {"llama_bench": llama_bench, "lm_eval": lm_eval, "speed_jsonl": speed_jsonl}
 
@@ -25,9 +28,20 @@ def import_file(file: Path, wishes: Wishes, format_name: str | None = None) -> l
     """
     document = open_document(file)
     name = _format_of(document, format_name)
-    return [
-        result_of(found, document, name, wishes) for found in FORMATS[name].read(document, wishes)
-    ]
+    try:
+        return [
+            result_of(found, document, name, wishes)
+            for found in FORMATS[name].read(document, wishes)
+        ]
+    except ValidationError as error:
+        # Rows are checked with their places; what is left is more than a result can hold.
+        first = error.errors(include_url=False)[0]
+        raise ResultError(
+            document.name,
+            field_path(first["loc"]),
+            f"does not fit into a result: {first['msg']}",
+            remedy="Import a part of it.",
+        ) from error
 
 
 def _format_of(document: Document, wanted: str | None) -> ImportFormat:

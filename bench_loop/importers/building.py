@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import pstdev
+from typing import Any
 
 import bench_loop
 from bench_loop.importers.document import Document
 from bench_loop.machine.record import UNKNOWN, declared_class
+from bench_loop.names.parse import ModelName
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import (
     SCHEMA_VERSION,
@@ -82,7 +84,7 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         at=now,
         measured_at=found.measured_at,
         stated=stated_texts(found.stated),
-        samples={key: tuple(rates) for key, rates in found.samples.items()},
+        samples={key: tuple(rates) for key, rates in list(found.samples.items())[:MOST_STATED]},
         findings=tuple(found.findings)[:MOST_FINDINGS],
     )
     started = found.measured_at or now
@@ -109,6 +111,22 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         trials=(),
     )
     return result.model_copy(update={"fingerprint": fingerprint(result)})
+
+
+def subject_of(name: ModelName, tool: str, version: str | None, **known: Any) -> Subject:
+    """What was measured: the model by its normalised name, and the tool that measured it."""
+    fields: dict[str, Any] = {
+        "model_id": one_line(name.model_id),
+        "model_family": name.family,
+        "parameters_b": name.parameters_b,
+        "active_parameters_b": name.active_parameters_b,
+        "quantization": name.quantization,
+        "quant_publisher": name.quant_publisher,
+        "provider": tool,
+        "harness": tool,
+        "harness_version": one_line(version) if version else None,
+    }
+    return Subject(**(fields | known))
 
 
 def settings_of(*, flash_attention: bool | None = None, threads: int | None = None) -> Settings:

@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any
 
@@ -19,7 +19,14 @@ from pydantic import AwareDatetime, Field
 
 from bench_loop.contracts.provider import ModelFacts
 from bench_loop.contracts.record import Count
-from bench_loop.importers.building import Found, Wishes, contradictions, one_line, settings_of
+from bench_loop.importers.building import (
+    Found,
+    Wishes,
+    contradictions,
+    one_line,
+    settings_of,
+    subject_of,
+)
 from bench_loop.importers.document import Document, Place, Row
 from bench_loop.machine.cpu import clean_cpu_name
 from bench_loop.machine.facts import MachineFacts
@@ -129,7 +136,7 @@ def _found(tests: Sequence[_Test], wishes: Wishes) -> Found:
     first = tests[0].row
     rows = [test.row for test in tests]
     times = [row.test_time for row in rows if row.test_time is not None]
-    last = max((row for row in rows if row.test_time), key=lambda row: row.test_time, default=None)  # type: ignore[arg-type,return-value]
+    ends = [end for row in rows if (end := _end(row)) is not None]
     build = f"b{first.build_number}" if first.build_number else None
     version = " ".join(filter(None, (build, first.build_commit))) or None
     stated = {k: v for k, v in tests[0].place.value.items() if k not in KEPT | MEASURED}
@@ -142,17 +149,21 @@ def _found(tests: Sequence[_Test], wishes: Wishes) -> Found:
         settings=settings_of(flash_attention=_switch(first.flash_attn), threads=first.n_threads),
         speed=_speed(rows),
         measured_at=min(times, default=None),
-        finished_at=_end(last),
+        finished_at=max(ends, default=None),
         stated=stated | {f"{title}, tok/s of both together": "left out" for title in mixed},
         samples=_samples(rows),
         findings=[sentence for test in tests for sentence in _findings(test)],
     )
 
 
-def _end(last: BenchRow | None) -> Any:
-    if last is None or last.test_time is None:
+def _end(row: BenchRow) -> datetime | None:
+    """When the last repetition of a test ended; None: it states no time, or one without end."""
+    if row.test_time is None:
         return None
-    return last.test_time + timedelta(seconds=sum(last.samples_ns) / 1e9)
+    try:
+        return row.test_time + timedelta(seconds=sum(row.samples_ns) / 1e9)
+    except OverflowError:
+        return None
 
 
 def _subject(row: BenchRow, version: str | None, wishes: Wishes) -> Subject:
@@ -165,21 +176,15 @@ def _subject(row: BenchRow, version: str | None, wishes: Wishes) -> Subject:
         size_bytes=row.model_size or None,
     )
     name = parse_model(wishes.model or file_name, facts, provider="llama.cpp")
-    return Subject(
-        model_id=one_line(name.model_id),
-        model_family=name.family,
-        parameters_b=name.parameters_b,
-        active_parameters_b=name.active_parameters_b,
-        quantization=name.quantization,
+    return subject_of(
+        name,
+        TOOL,
+        version,
         bits_per_weight=name.bits_per_weight,
-        quant_publisher=name.quant_publisher,
         file_name=one_line(file_name),
         kv_cache_type=one_line(row.type_k) if row.type_k else None,
         offloaded_layers=0 if row.n_gpu_layers == 0 else None,
-        provider=TOOL,
         provider_version=one_line(" ".join(filter(None, ("llama.cpp", version)))),
-        harness=TOOL,
-        harness_version=one_line(version) if version else None,
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from bench_loop.contracts.record import Count, Seconds
 from bench_loop.errors import ResultError
-from bench_loop.importers.building import Found, Wishes, one_line
+from bench_loop.importers.building import Found, Wishes, one_line, subject_of
 from bench_loop.importers.document import Document, Place, Row, open_document
 from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Interval, Subject, SuiteResult
@@ -308,17 +308,8 @@ def _subject(
         raise document.fault(place, "model_name", "no model is named", "Name it with --model.")
     name = parse_model(model)
     parameters = whole.config.model_num_parameters
-    return Subject(
-        model_id=one_line(name.model_id),
-        model_family=name.family,
-        parameters_b=parameters / 1e9 if parameters and parameters > 0 else name.parameters_b,
-        active_parameters_b=name.active_parameters_b,
-        quantization=name.quantization,
-        provider=TOOL,
-        provider_version=_engine(whole),
-        harness=TOOL,
-        harness_version=one_line(version) if version else None,
-    )
+    known_b = parameters / 1e9 if parameters and parameters > 0 else name.parameters_b
+    return subject_of(name, TOOL, version, parameters_b=known_b, provider_version=_engine(whole))
 
 
 def _engine(whole: Results) -> str | None:

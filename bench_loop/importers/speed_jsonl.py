@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bench_loop.contracts.record import Count
-from bench_loop.importers.building import Found, Wishes, contradictions, one_line
+from bench_loop.importers.building import Found, Wishes, contradictions, one_line, subject_of
 from bench_loop.importers.document import Document, Place, Row
 from bench_loop.names.parse import parse_model
-from bench_loop.result.records import Rate, Speed, Spread, Subject
+from bench_loop.result.records import Rate, Speed, Spread
 from bench_loop.scoring.speed import half_width
 from bench_loop.scoring.spreads import spread
 
@@ -99,17 +99,7 @@ def _found(document: Document, tag: _Tag, wishes: Wishes) -> Found:
     known = {"kind", "tag", "model", *SummaryLine.model_fields} - {"repeats", "max_tokens"}
     stated = {key: value for key, value in tag.stated.items() if key not in known}
     return Found(
-        subject=Subject(
-            model_id=one_line(name.model_id),
-            model_family=name.family,
-            parameters_b=name.parameters_b,
-            active_parameters_b=name.active_parameters_b,
-            quantization=name.quantization,
-            quant_publisher=name.quant_publisher,
-            provider=TOOL,
-            harness=TOOL,
-            harness_version=None,
-        ),
+        subject=subject_of(name, TOOL, None),
         tool=TOOL,
         tool_version=None,
         speed=Speed(plan=None, generation_tps=headline, generation_half_width=half_width(headline)),

@@ -160,3 +160,22 @@ def test_a_declared_machine_does_not_replace_what_the_file_states() -> None:
     assert result.machine.declared is not None
     assert result.machine.declared.gpu == "RTX 3090"
     assert result.machine.machine_label == "desk"
+
+
+def test_times_without_end_end_nowhere(tmp_path: Path) -> None:
+    far = {"test_time": "9999-12-31T23:59:59Z", "samples_ns": [2**53 - 1] * 5}
+    (result,) = imported(changed(tmp_path, 0, **far))
+    assert result.finished_at.year < 9999
+
+
+def test_many_tests_keep_their_speeds_and_the_first_of_their_samples(tmp_path: Path) -> None:
+    row = json.loads(NEW.read_text())[1]
+    rows = [row | {"n_gen": 1 + number} for number in range(150)]
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps(rows))
+    (result,) = imported(file)
+    assert result.speed is not None
+    assert len(result.speed.shapes) == 150
+    assert result.imported is not None
+    assert len(result.imported.samples) == 100
+    assert len(result.imported.findings) == 50
