@@ -2,7 +2,7 @@
 
 The client is built once, before any clock starts. Connections are not reused: llama.cpp sometimes
 closes one after a streamed answer while the client is about to send on it. While a stream is timed,
-Python's search for cyclic garbage waits: a full one stops the clocks' thread for tens of milliseconds.
+Python's collector of cycles waits: a full collection stops all threads for tens of milliseconds.
 """
 
 from __future__ import annotations
