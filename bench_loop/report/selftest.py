@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -23,20 +23,6 @@ COLUMNS = (("generation", "%"), ("prompt", "%"), ("ttft", "ms"), ("ttfa", "ms"))
 _HEADS = {"generation": "tok/s", "prompt": "prompt", "ttft": "TTFT", "ttfa": "TTFA"}
 
 
-NOTES = (
-    f"worst: of each case the median of {TRIALS} trials, and of all cases the worst. p99: of all"
-    " events that are sent in one piece, all but the slowest hundredth arrive sooner.",
-    "one trial: the worst of all single trials. bare socket: the worst trial (or p99) of a client"
-    " that does nothing but read the clock. Both hold the pauses of this machine and have no bar.",
-)
-"""What the figures of the bars are."""
-
-QUICK_NOTE = (
-    f"Quick: one trial a case, and {TRIALS} where that one was beyond a bar. A fault that shows now"
-    " and then can pass; the whole self-test is the one to quote."
-)
-
-
 def print_selftest(result: SelfTest, screen: Console) -> None:
     """Print the bars, the table of errors, the traps, and in one sentence whether all is well."""
     look = signs(screen)
@@ -44,10 +30,8 @@ def print_selftest(result: SelfTest, screen: Console) -> None:
     screen.print()
     is_narrow = width(screen) < NARROW
     _print(_bar_table(result.bars(), look, is_narrow=is_narrow), screen)
-    for note in NOTES[: 1 if is_narrow else None]:
+    for note in _notes(is_quick=result.is_quick, is_narrow=is_narrow):
         _say(note, screen, "basis")
-    if result.is_quick:
-        _say(QUICK_NOTE, screen, "basis")
     screen.print()
     if result.engine.why_not is not None:
         _say(f"llama.cpp's own timings: not run, {result.engine.why_not}.", screen, "basis")
@@ -139,8 +123,27 @@ def _figure_json(figure: Figure) -> dict[str, Any]:
     }
 
 
+def _notes(*, is_quick: bool, is_narrow: bool) -> Iterator[str]:
+    """What the figures of the bars are."""
+    p99_is = "p99: all but the slowest hundredth of the events that are sent in one piece."
+    if is_quick:
+        yield (
+            f"worst: of all cases, each by one trial, or by the median of {TRIALS} where that was"
+            f" beyond a bar. {p99_is} A fault that shows now and then can pass: quote the whole"
+            " self-test, not --quick."
+        )
+    else:
+        yield f"worst: of all cases, each by the median of {TRIALS} trials. {p99_is}"
+    if not is_narrow:
+        yield (
+            "one trial: the worst of all trials. socket: the worst trial (or p99) of a client that"
+            " only reads a bare socket and the clock. Both hold this machine's own pauses and have"
+            " no bar."
+        )
+
+
 def _bar_table(bars: Sequence[Bar], look: Signs, *, is_narrow: bool) -> Table:
-    more = () if is_narrow else ("one trial", "bare socket")
+    more = () if is_narrow else ("one trial", "socket")
     table = _table("", "error of", right=("at most", "worst", *more), left=("in",))
     for bar in bars:
         beside = () if is_narrow else (bar.worst_trial, bar.machine)

@@ -16,8 +16,7 @@ from bench_loop.simulator.settings import Program, Settings
 
 SPEEDS = {200.0: Shape(4096, 128), 1000.0: Shape(4096, 512)}
 """Decode tokens per second, each with the shape that is asked for."""
-PREFILL_TPS = 16_000.0
-ROUNDS = 3
+PREFILL_TPS = 64_000.0
 
 _EVENT_END = b"\n\n"
 
@@ -38,8 +37,8 @@ class Noise:
         )
 
 
-def measure_noise() -> Noise:
-    """Ask fast servers over a bare socket, and compare its clock with the log."""
+def measure_noise(rounds: int) -> Noise:
+    """Ask each of the servers `rounds` times over a bare socket; compare its clock with the log."""
     programs = {
         str(tps): Program(decode_tps=tps, prefill_tps=PREFILL_TPS, has_role_chunk=False)
         for tps in SPEEDS
@@ -47,7 +46,7 @@ def measure_noise() -> Noise:
     found = Noise()
     with simulator(Settings("openai", programs)) as server:
         asked = 0
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for tps, shape in SPEEDS.items():
                 found += _compare(server, asked, str(tps), shape)
                 asked += 1

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Literal
 
 from bench_loop.selftest.bare import Noise, measure_noise
+from bench_loop.selftest.cases import TRIALS
 from bench_loop.selftest.engine import EngineResult, measure_engine
 from bench_loop.selftest.measure import (
     DELAY_BAR_S,
@@ -88,7 +89,7 @@ class SelfTest:
         """That of the events which are sent in one piece: others take time to be sent."""
         whole = [case.delays_s for case in self.cases if case.case.has_whole_events]
         return Bar(
-            "delay of events, p99",
+            "event delay, p99",
             "seconds",
             DELAY_BAR_S,
             p99(chain.from_iterable(whole)),
@@ -105,10 +106,11 @@ def p99(delays_s: Iterable[float]) -> float | None:
 def self_test(*, is_quick: bool, watch: Watch) -> SelfTest:
     """Measure everything; a quick test leaves out the slow servers and the real engine."""
     watch.phase("this machine with a bare socket")
-    before = measure_noise()
+    rounds = 1 if is_quick else TRIALS
+    before = measure_noise(rounds)
     cases = tuple(measure_cases(is_quick=is_quick, watch=watch))
     watch.phase("this machine with a bare socket again")
-    noise = before + measure_noise()
+    noise = before + measure_noise(rounds)
     traps = tuple(measure_traps(watch))
     engine = EngineResult(why_not="left out") if is_quick else measure_engine(watch)
     return SelfTest(cases, traps, engine, noise, is_quick)
