@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -205,3 +206,48 @@ def test_a_quick_test_leaves_out_the_slow_servers() -> None:
 def test_every_kind_of_server_has_its_control() -> None:
     controls = {trap.dialect for trap in traps() if trap.code == NOTHING}
     assert controls == {"openai", "llama.cpp", "ollama"}
+
+
+BEHAVIOURS: dict[str, Callable[[Program], object]] = {
+    "set speeds": lambda program: program.decode_tps and program.prefill_tps,
+    "jitter": lambda program: program.jitter,
+    "load time": lambda program: program.load_s,
+    "thinking phase": lambda program: program.thinking_tokens,
+    "2 tokens a chunk": lambda program: program.tokens_per_chunk == 2,
+    "8 tokens a chunk": lambda program: program.tokens_per_chunk == 8,
+    "chunks of 1 to 8": lambda program: program.has_mixed_chunks,
+    "role-only first chunk": lambda program: program.has_role_chunk,
+    "no role chunk": lambda program: not program.has_role_chunk,
+    "hidden cache": lambda program: program.cache == "hidden",
+    "silently cut context": lambda program: program.cuts_prompt,
+    "queue wait": lambda program: program.queue_s,
+    "stall": lambda program: 0 < program.stall_s < 1,
+    "stall for good": lambda program: program.stall_s > 30,
+    "mid-stream error": lambda program: program.error_after,
+    "dropped connection": lambda program: program.break_after,
+    "missing usage": lambda program: not program.reports_usage,
+    "CRLF": lambda program: program.has_crlf,
+    "split characters": lambda program: program.piece_bytes,
+}
+ONLY_IN_EVENT_STREAMS: dict[str, Callable[[Program], object]] = {
+    "reported cache": lambda program: program.cache == "reported",
+    "keep-alive comments": lambda program: program.has_comments,
+    "missing [DONE]": lambda program: not program.has_done,
+}
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+@pytest.mark.parametrize(
+    ("behaviour", "dialect"),
+    [(name, dialect) for name in BEHAVIOURS for dialect in ("openai", "ollama")]
+    + [(name, "openai") for name in ONLY_IN_EVENT_STREAMS],
+)
+def test_every_habit_of_servers_is_judged(behaviour: str, dialect: str, is_quick: bool) -> None:
+    has_it = (BEHAVIOURS | ONLY_IN_EVENT_STREAMS)[behaviour]
+    judged = [*cases(is_quick=is_quick), *traps()]
+    assert any(has_it(case.program) for case in judged if case.dialect == dialect)
+
+
+def test_the_whole_test_goes_from_2_to_1000_tokens_a_second() -> None:
+    speeds = {case.program.decode_tps for case in cases(is_quick=False)}
+    assert (min(speeds), max(speeds)) == (2.0, 1000.0)
