@@ -1,6 +1,6 @@
 """Times BenchLoop's own clocks and costs, and prints them beside their bars: `make bench`.
 
-Takes about seven minutes, in which nothing else should run; `--quick` leaves out the slow servers
+Takes about six minutes, in which nothing else should run; `--quick` leaves out the slow servers
 and the real engine. Says on standard error what it is doing. A row without a bar is there to
 compare with: `bare socket` is a client that does nothing but read the clock. The nearest public
 tool is installed into a virtual environment of its own and asked by the same simulated server;
@@ -139,7 +139,7 @@ def _accuracy_row(bar: Bar) -> Row:
         return "none" if value is None else f"{factor * value:.2f} {unit}".strip()
 
     beside = [bar.where] if bar.where else []
-    if bar.worst_trial is not None:
+    if bar.worst_trial is not None and bar.unit != "count":
         beside.append(f"one trial {amount(bar.worst_trial)}")
     if bar.machine is not None:
         beside.append(f"bare socket {amount(bar.machine)}")
