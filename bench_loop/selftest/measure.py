@@ -165,14 +165,12 @@ def measure_traps(watch: Watch) -> list[TrapResult]:
 def measure_case(bench: Bench, model: str, case: Case) -> CaseResult:
     """Ask for the case's shape as often as it says, and compare every answer with the log.
 
-    A case of fewer than TRIALS trials that meets a bar with these needs no more; else it gets all.
+    A case of fewer than TRIALS trials that meets its bars with these needs no more; else it gets
+    all. Every trial has an overhead of its own, so that a pause of the machine in it stays there.
     """
-    overhead: float | None = None
-    if case.has_prompt_speed:
-        overhead = overhead_s(bench.overhead_trials(model, case.program.tokens_per_chunk))
     result = CaseResult(case, (), ())
     while len(result.trials) < case.trials or (len(result.trials) < TRIALS and not result.passes):
-        figures, delays = bench.compare(model, case, overhead)
+        figures, delays = bench.compare(model, case)
         result = replace(
             result,
             trials=(*result.trials, tuple(figures)),
@@ -235,10 +233,11 @@ class Bench:
             for number in range(1, OVERHEAD_TRIALS + 1)
         ]
 
-    def compare(
-        self, model: str, case: Case, overhead: float | None
-    ) -> tuple[list[Figure], list[float]]:
+    def compare(self, model: str, case: Case) -> tuple[list[Figure], list[float]]:
         """One trial of `case`: its figures, and the delay of every event with text."""
+        overhead: float | None = None
+        if case.has_prompt_speed:
+            overhead = overhead_s(self.overhead_trials(model, case.program.tokens_per_chunk))
         reply = self.ask(model, words(case.shape.prompt_tokens), case.shape)
         sent = self._server.sent(self._asked - 1)
         return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), self.delays()

@@ -22,9 +22,7 @@ class Scripted(Bench):
     def __init__(self, *speeds: float) -> None:
         self._speeds: Iterator[float] = iter(speeds)
 
-    def compare(
-        self, model: str, case: Case, overhead: float | None
-    ) -> tuple[list[Figure], list[float]]:
+    def compare(self, model: str, case: Case) -> tuple[list[Figure], list[float]]:
         return [Figure.relative("generation", 100.0, next(self._speeds), 0.01)], [0.001]
 
 
