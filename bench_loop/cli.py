@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
     "score": "Judge one output by a task file.",
+    "import": "Take in results of llama-bench or lm-evaluation-harness.",
     "rescore": "Judge a stored run again and show what changed.",
     "validate": "Check packs: schema, keys, answers that must pass or fail.",
     "dashboard": "Write one HTML file from a folder of results.",

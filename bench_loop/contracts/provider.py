@@ -94,6 +94,18 @@ class OwnServer(Protocol):
         """The process of the server."""
 
 
+@runtime_checkable
+class Freeing(Protocol):
+    """What a provider has beside that, where its server can be asked to give memory back."""
+
+    def free(self, model_id: str) -> bool | None:
+        """Put the model out of memory for good, and read back whether it is gone.
+
+        None: the server has no way to be asked. Nothing is asked of the model afterwards: not every
+        server loads it again with the settings that it had. Raises ProviderError.
+        """
+
+
 class Foresight(Protocol):
     """What a provider has beside that, where its server tells the probabilities of tokens."""
 

@@ -130,7 +130,7 @@ def run_index(folder: Path, conditions: Conditions, plan: RunPlan) -> int:
     )
 
 
-def _configuration(subject_fields: object, profile: str, packs: dict[str, str]) -> str:
+def _configuration(subject_fields: object, profile: str, packs: dict[str, str | None]) -> str:
     return tagged_hash({"subject": subject_fields, "profile": profile, "packs": packs})
 
 

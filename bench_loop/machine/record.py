@@ -58,18 +58,18 @@ def machine_record(
         return Machine(
             machine_id=machine_id,
             machine_label=label,
-            device_class=_declared_class(declared_gpu, declared_gpu_memory_gb) or REMOTE,
+            device_class=declared_class(declared_gpu, declared_gpu_memory_gb) or REMOTE,
             backend=backend,
             is_local=False,
             declared=declared,
         )
     gpus = () if backend == "cpu" else facts.gpus
-    declared_class = _declared_class(declared_gpu, declared_gpu_memory_gb)
+    by_user = declared_class(declared_gpu, declared_gpu_memory_gb)
     detected_class = device_class(gpus, facts)
     return Machine(
         machine_id=machine_id,
         machine_label=label,
-        device_class=detected_class if gpus or not declared_class else declared_class,
+        device_class=detected_class if gpus or not by_user else by_user,
         cpu_model=facts.cpu_model,
         gpus=gpus,
         gpu_memory_gb=total_memory_gb(gpus),
@@ -124,8 +124,8 @@ def _declared(
     return DeclaredMachine(label=label, gpu=gpu, gpu_memory_gb=gpu_memory_gb)
 
 
-def _declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
-    """The key for what a user typed: `RTX 4090`, `2x RTX 4090`, `RTX 4090 x2`."""
+def declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
+    """The key for what a user typed: `RTX 4090`, `2x RTX 4090`, `RTX 4090 x2`; None: nothing."""
     if not gpu or not gpu.strip():
         return None
     # People write the size into the name, since boards of one name differ in it.

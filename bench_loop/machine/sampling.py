@@ -106,6 +106,8 @@ class NvmlLibrary(Protocol):
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any) -> int: ...  # noqa: N802
     def nvmlDeviceGetPowerUsage(self, handle: Any) -> int: ...  # noqa: N802
     def nvmlDeviceGetMemoryInfo(self, handle: Any) -> Any: ...  # noqa: N802
+    def nvmlDeviceGetTemperature(self, handle: Any, sensor: int) -> int: ...  # noqa: N802
+    def nvmlDeviceGetUtilizationRates(self, handle: Any) -> Any: ...  # noqa: N802
 
 
 class Nvml:
@@ -135,8 +137,29 @@ class Nvml:
         used = self._sum(lambda handle: self._library.nvmlDeviceGetMemoryInfo(handle).used)
         return None if used is None else used / 2**30
 
+    def free_gb(self) -> float | None:
+        """Memory that is free on all GPUs in GiB."""
+        free = self._sum(lambda handle: self._library.nvmlDeviceGetMemoryInfo(handle).free)
+        return None if free is None else free / 2**30
+
+    def temperature_c(self) -> float | None:
+        """Of the hottest GPU, in degrees Celsius."""
+        return self._most(lambda handle: self._library.nvmlDeviceGetTemperature(handle, 0))
+
+    def load(self) -> float | None:
+        """Of the busiest GPU, 0 to 1."""
+        busy = self._most(lambda handle: self._library.nvmlDeviceGetUtilizationRates(handle).gpu)
+        return None if busy is None else busy / 100
+
     def close(self) -> None:
         self._library.nvmlShutdown()
+
+    def _most(self, ask: Callable[[Any], int]) -> float | None:
+        """The highest over all GPUs; None as soon as one does not answer."""
+        try:
+            return float(max(ask(handle) for handle in self._handles)) if self._handles else None
+        except self._library.NVMLError:
+            return None
 
     def _sum(self, ask: Callable[[Any], int]) -> int | None:
         """The sum over all GPUs; None as soon as one does not answer."""

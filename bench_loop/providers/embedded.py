@@ -29,6 +29,7 @@ DEFAULT_WINDOW = 8192
 MODEL_NAMES = tuple(_weights.PINNED)
 """The models with a short name; any other model is the path of a GGUF file."""
 
+SERVER_SCRIPT = "_llama_server.py"
 START_LIMIT_S = 600.0
 STOP_LIMIT_S = 5.0
 
@@ -67,6 +68,23 @@ def start(
         }
     )
     return Embedded(child, weights)
+
+
+def weights_bytes(model: str) -> int | None:
+    """Size of the weights that `start` would load; None where there are none yet."""
+    if model in _weights.PINNED:
+        return _weights.PINNED[model].size_bytes
+    path = Path(model).expanduser()
+    return path.stat().st_size if path.is_file() else None
+
+
+def is_any_running() -> bool:
+    """Whether a server that this process started still runs."""
+    script = Path(__file__).with_name(SERVER_SCRIPT)
+    try:
+        return any(str(script) in child.cmdline() for child in psutil.Process().children())
+    except psutil.Error:
+        return False  # it ended while it was asked
 
 
 def usable_cores() -> int:
@@ -141,7 +159,7 @@ class _Child:
     def __init__(self, settings: dict[str, str | int]) -> None:
         began = time.perf_counter()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        script = Path(__file__).with_name("_llama_server.py")
+        script = Path(__file__).with_name(SERVER_SCRIPT)
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(script), json.dumps(settings)],
             stdin=subprocess.PIPE,

@@ -87,6 +87,9 @@ class Ollama:
             time.sleep(0.1)
         return True
 
+    def free(self, model_id: str) -> bool | None:
+        return self.unload(model_id)
+
     def close(self) -> None:
         self._http.close()
 

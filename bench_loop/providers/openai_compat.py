@@ -15,7 +15,7 @@ from typing import Any
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _freeing
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._openai_chat import (
@@ -164,6 +164,13 @@ class OpenAICompat:
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def free(self, model_id: str) -> bool | None:
+        """As `Freeing` says; Ollama's own API is used where it is one."""
+        if self._known().engine == "ollama":
+            with closing(Ollama(self._http.endpoint, self._api_key)) as native:
+                return native.free(model_id)
+        return _freeing.free(self._http, self._listed_ids.get(model_id, model_id))
 
     def close(self) -> None:
         self._http.close()
