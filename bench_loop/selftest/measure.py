@@ -13,6 +13,7 @@ from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import Trial
 from bench_loop.scoring.constants import OVERHEAD_PROMPT_TOKENS, OVERHEAD_TRIALS
 from bench_loop.scoring.rates import (
+    Overhead,
     Rate,
     Shape,
     client_rate,
@@ -21,7 +22,7 @@ from bench_loop.scoring.rates import (
     ttfa_s,
     ttft_s,
 )
-from bench_loop.scoring.speed import measure_speed, overhead_s
+from bench_loop.scoring.speed import known_overhead, measure_speed
 from bench_loop.selftest.cases import NOTHING, TRAP_SHAPE, Case, Trap, cases, traps
 from bench_loop.selftest.simulated import Sent, Simulated, simulator
 from bench_loop.simulator.pace import now
@@ -189,11 +190,11 @@ class Bench:
             for number in range(1, OVERHEAD_TRIALS + 1)
         ]
 
-    def overhead(self, model: str) -> float | None:
-        return overhead_s(self.overhead_trials(model))
+    def overhead(self, model: str) -> Overhead | None:
+        return known_overhead(self.overhead_trials(model))
 
     def compare(
-        self, model: str, case: Case, overhead: float | None
+        self, model: str, case: Case, overhead: Overhead | None
     ) -> tuple[list[Figure], list[float]]:
         """One trial of `case`: its figures, and the delay of every event with text."""
         reply = self.ask(model, _words(case.shape.prompt_tokens), case.shape)
@@ -252,7 +253,7 @@ def middle(same: Sequence[Figure]) -> Figure:
     return ordered[len(same) // 2 if same[0].bar else -1]
 
 
-def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> list[Figure]:
+def _figures(case: Case, trial: Trial, sent: Sent, overhead: Overhead | None) -> list[Figure]:
     ours, engines = client_rate(trial), engine_rate(trial)
     found = [Figure.relative("generation", sent.generation_tps, tps(ours), GENERATION_BAR)]
     if engines is not None:
