@@ -142,7 +142,9 @@ def command(
         sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
         if sandbox is not None:
             stack.callback(sandbox.close)
-        server = connect(provider, endpoint, model_id, context_window)
+        server = connect(
+            provider, endpoint, model_id, context_window, max(options.concurrency, default=1)
+        )
         stack.callback(server.close)
         setup = prepare(
             server,
@@ -180,9 +182,15 @@ def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
 
 
 def connect(
-    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+    provider: str | None,
+    endpoint: str | None,
+    model_id: str,
+    context_window: int,
+    streams: int = 1,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
+
+    The embedded engine is started for so many `streams` at once.
 
     Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
     """
@@ -194,7 +202,10 @@ def connect(
         if endpoint:
             raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
         return embedded.start(
-            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+            model_id,
+            context_window,
+            on_progress=lambda text: click.echo(text, err=True),
+            slots=streams,
         )
     if provider is None:
         from bench_loop.providers import discover

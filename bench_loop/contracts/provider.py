@@ -5,7 +5,7 @@ The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic import Field
@@ -97,11 +97,19 @@ class OwnServer(Protocol):
 class Foresight(Protocol):
     """What a provider has beside that, where its server tells the probabilities of tokens."""
 
+    @property
+    def lanes(self) -> int:
+        """How many texts the server reads at once. Raises ProviderError."""
+
     def tokens(self, text: str) -> tuple[int, ...]:
         """Ids of the tokens of `text`. Raises ProviderError where the server has no tokenizer."""
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        """Natural log probabilities of the most likely tokens after `tokens`, by token id.
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+    ) -> Iterator[dict[int, float]]:
+        """What may come after each beginning of `tokens`, from its first `first` tokens on.
 
-        Raises ProviderError where the server does not tell them.
+        Natural log probabilities of up to so many of the most likely tokens, by token id. `lane` is
+        below `lanes`, and of the texts that are read at once each has its own. Raises ProviderError
+        where the server does not tell them.
         """

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -29,6 +29,9 @@ DEFAULT_WINDOW = 8192
 MODEL_NAMES = tuple(_weights.PINNED)
 """The models with a short name; any other model is the path of a GGUF file."""
 
+NOT_TOLD = ("model", "chat_template")
+"""Settings that stand in a result in another form: a file's name, and hashes."""
+
 START_LIMIT_S = 600.0
 STOP_LIMIT_S = 5.0
 
@@ -43,12 +46,16 @@ def start(
     context_window: int,
     threads: int | None = None,
     on_progress: Callable[[str], None] | None = None,
+    *,
+    slots: int = 1,
+    chat_template: str | None = None,
 ) -> Provider:
     """Run `model`, a short name or the path of a GGUF file, and wait until it is loaded.
 
     Weights with a short name are fetched at first use. `threads` None takes every physical core
-    that this process may use. Raises UsageError for an unknown name, SetupError with a remedy
-    when the engine, the weights or the memory for them is missing.
+    that this process may use. Each of `slots` requests at once has a whole `context_window` of its
+    own. `chat_template`, in Jinja, takes the place of the model's. Raises UsageError for an unknown
+    name, SetupError with a remedy when the engine, the weights or the memory for them is missing.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise SetupError(
@@ -58,15 +65,16 @@ def start(
     say = on_progress or _say_nothing
     weights = _weights.find(model, say)
     say(f"Loading {weights.name}")
-    child = _Child(
-        {
-            "model": str(weights.path),
-            "alias": weights.name,
-            "n_ctx": context_window,
-            "n_threads": threads or usable_cores(),
-        }
-    )
-    return Embedded(child, weights)
+    settings: dict[str, str | int] = {
+        "model": str(weights.path),
+        "alias": weights.name,
+        "n_ctx": context_window,
+        "n_parallel": slots,
+        "n_threads": threads or usable_cores(),
+    }
+    if chat_template is not None:
+        settings["chat_template"] = chat_template
+    return Embedded(_Child(settings), weights)
 
 
 def usable_cores() -> int:
@@ -121,8 +129,14 @@ class Embedded:
     def tokens(self, text: str) -> tuple[int, ...]:
         return self._server.tokens(text)
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        return self._server.next_tokens(tokens, most_likely)
+    @property
+    def lanes(self) -> int:
+        return self._server.lanes
+
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+    ) -> Iterator[dict[int, float]]:
+        return self._server.foresee(tokens, first, most_likely, lane)
 
     def unload(self, model_id: str) -> bool:
         return False
@@ -161,7 +175,7 @@ class _Child:
         self.version = str(ready["version"])
         self.has_gpu = bool(ready["has_gpu"])
         self.threads = int(settings["n_threads"])
-        self.launch_args = tuple(f"{k}={v}" for k, v in settings.items() if k != "model")
+        self.launch_args = tuple(f"{k}={v}" for k, v in settings.items() if k not in NOT_TOLD)
 
     @property
     def pid(self) -> int:

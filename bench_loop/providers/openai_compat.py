@@ -8,7 +8,7 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -21,10 +21,12 @@ from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._openai_chat import (
     chat_body,
     foresight_body,
+    likely_in_prompt,
     likely_tokens,
     llama_extras,
     other_extras,
     parse_line,
+    read_body,
 )
 from bench_loop.providers._openai_facts import (
     VERSION_PATHS,
@@ -41,6 +43,10 @@ from bench_loop.providers.ollama import Ollama
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 TITLE = "The OpenAI-compatible server"
+MOST_LANES = 8
+"""Slots of a server that are used at most to read texts at once."""
+VLLM_MOST_LIKELY = 20
+"""Tokens that vLLM tells of at most, unless it was started with more (`--max-logprobs`)."""
 REMEDY = "Start your model server, or name its address with --endpoint."
 
 
@@ -129,37 +135,66 @@ class OpenAICompat:
         return reply
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
-        if self._known().engine != "llama.cpp":
+        if self._known().engine not in ("llama.cpp", "vllm"):
             return None
-        tokens = self._tokenized(text)
+        tokens = self._tokenized(text, self._listed_ids.get(model_id, model_id))
         return len(tokens) if isinstance(tokens, list) else None
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        self._refuse_unless_llama_cpp()
-        ids = self._tokenized(text)
+        self._refuse_unless_foresighted()
+        ids = self._tokenized(text, self._first_model())
         if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
             raise _faults.not_a_model_server(self._http.server, "/tokenize gives no token ids")
         return tuple(ids)
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        self._refuse_unless_llama_cpp()
-        answer = self._http.post_json("/completion", foresight_body(tokens, most_likely))
-        found = likely_tokens(answer)
-        if not found:
-            raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
-        return found
+    @property
+    def lanes(self) -> int:
+        return min(MOST_LANES, as_count(self._props().get("total_slots")) or 1)
 
-    def _refuse_unless_llama_cpp(self) -> None:
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+    ) -> Iterator[dict[int, float]]:
+        """Of llama.cpp one request a position, since it tells nothing of a prompt's own tokens."""
+        self._refuse_unless_foresighted()
+        if self._known().engine == "vllm":
+            yield from self._foreseen_at_once(tokens, first, most_likely)
+            return
+        for end in range(first, len(tokens)):
+            body = foresight_body(tokens[:end], most_likely, lane)
+            found = likely_tokens(self._http.post_json("/completion", body))
+            if not found:
+                raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
+            yield found
+
+    def _foreseen_at_once(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> list[dict[int, float]]:
+        most = min(most_likely, VLLM_MOST_LIKELY)
+        body = read_body(self._first_model(), tokens, most)
+        found = likely_in_prompt(self._http.post_json("/v1/completions", body), most)
+        if len(found) != len(tokens) or not all(found[first:]):
+            raise _faults.not_a_model_server(self._http.server, "/v1/completions gives no logprobs")
+        return found[first:]
+
+    def _refuse_unless_foresighted(self) -> None:
         engine = self._known().engine
-        if engine != "llama.cpp":
+        if engine not in ("llama.cpp", "vllm"):
             raise ProviderError(
                 f"The server at {self._http.endpoint.url} ({engine}) does not tell the "
                 "probabilities of its tokens.",
-                remedy="Serve the model with llama.cpp, or name its GGUF file.",
+                remedy="Serve the model with llama.cpp or vLLM, or name its GGUF file.",
             )
 
-    def _tokenized(self, text: str) -> Any:
-        body = {"content": text, "add_special": False, "parse_special": False}
+    def _first_model(self) -> str:
+        """The id of the server's first model, in its own words."""
+        entries = as_dicts(self._list()["data"])
+        return next((found for one in entries if (found := as_text(one.get("id")))), "")
+
+    def _tokenized(self, text: str, model_id: str) -> Any:
+        if self._known().engine == "vllm":
+            body = {"model": model_id, "prompt": text, "add_special_tokens": False}
+        else:
+            body = {"content": text, "add_special": False, "parse_special": False}
         return self._http.post_json("/tokenize", body).get("tokens")
 
     def unload(self, model_id: str) -> bool:

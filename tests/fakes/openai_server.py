@@ -41,6 +41,7 @@ class FakeOpenAI(FakeServer):
         script: Sequence[Reply] = (),
         engine: Engine = "unknown",
         window: int = 8192,
+        slots: int = 1,
         loading: int = 0,
         is_strict: bool = False,
         api_key: str | None = None,
@@ -51,6 +52,7 @@ class FakeOpenAI(FakeServer):
         self.script = list(script)
         self.engine = engine
         self.window = window
+        self.slots = slots
         self.loading = loading
         self.is_strict = is_strict
         self.api_key = api_key
@@ -101,7 +103,7 @@ class FakeOpenAI(FakeServer):
     def _props(self) -> dict[str, Any]:
         return {
             "default_generation_settings": {"n_ctx": self.window},
-            "total_slots": 1,
+            "total_slots": self.slots,
             "build_info": "b7777-abcdef",
             "model_path": f"/home/alice/models/{self.models[0]}.gguf",
             "chat_template": "{{ messages }}",
