@@ -29,7 +29,10 @@ class ServerFacts(Record):
     flash_attention: bool | None = None
     kv_cache_type: str | None = None
     speculative: str | None = None
-    offloaded_layers: Count | None = None
+    offloaded_layers: Count | None = Field(
+        None, description="Layers on the GPU, as asked for at its start: more than it has are all."
+    )
+    untold: str | None = Field(None, description="Which of these are unknown, and why.")
     launch_args: tuple[str, ...] | None = Field(None, description="Known for our own child only.")
     threads: Count | None = None
     load_s: float | None = Field(None, description="Start to ready, for our own child only.")

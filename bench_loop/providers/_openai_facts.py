@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
@@ -88,6 +89,15 @@ def base_name(model_id: str) -> str:
 
 def _file_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+
+
+_VLLM_KV = re.compile(r'^vllm:cache_config_info\{[^}]*\bcache_dtype="([\w.]{1,40})"', re.MULTILINE)
+
+
+def kv_cache_type(metrics: str) -> str | None:
+    """The type of the KV cache in vLLM's metrics; None where they do not name it."""
+    found = _VLLM_KV.search(metrics)
+    return found[1] if found else None
 
 
 def speculative_method(props: dict[str, Any], slots: list[dict[str, Any]]) -> str | None:

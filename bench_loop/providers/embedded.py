@@ -20,7 +20,7 @@ import psutil
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import SetupError
-from bench_loop.providers import _weights
+from bench_loop.providers import _launch, _weights
 from bench_loop.providers._text import shown
 from bench_loop.providers.openai_compat import OpenAICompat
 
@@ -100,7 +100,7 @@ class Embedded:
         return self._child.pid
 
     def server(self) -> ServerFacts:
-        return self._server.server().model_copy(
+        facts = self._server.server().model_copy(
             update={
                 "provider": self.name,
                 "version": f"xllamacpp {self._child.version}",
@@ -112,6 +112,7 @@ class Embedded:
                 "load_s": self._child.load_s,
             }
         )
+        return _launch.told(facts, "The engine decides by the memory of the GPU.")
 
     def models(self) -> tuple[ModelFacts, ...]:
         return tuple(self._own(facts) for facts in self._server.models())

@@ -15,7 +15,7 @@ from typing import Any
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._openai_chat import (
@@ -33,6 +33,7 @@ from bench_loop.providers._openai_facts import (
     Identity,
     base_name,
     identify,
+    kv_cache_type,
     model_facts,
     speculative_method,
 )
@@ -78,7 +79,7 @@ class OpenAICompat:
         props = self._props()
         slots = as_dicts(self._http.ask("GET", "/slots").json()) if props else []
         identity = self._known()
-        return ServerFacts(
+        facts = ServerFacts(
             provider=self.name,
             engine=identity.engine,
             version=identity.version,
@@ -86,7 +87,16 @@ class OpenAICompat:
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
             speculative=speculative_method(props, slots),
+            kv_cache_type=self._kv_cache_type(),
         )
+        return _launch.completed(facts, self._http.endpoint.port)
+
+    def _kv_cache_type(self) -> str | None:
+        """What vLLM's `/metrics` say of it: `auto` is the model's own type."""
+        if self._known().engine != "vllm":
+            return None
+        answer = self._http.ask("GET", "/metrics")
+        return kv_cache_type(answer.body.decode("utf-8", "replace"))
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()

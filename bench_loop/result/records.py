@@ -66,12 +66,17 @@ class Subject(Record):
     thinking: bool | None = Field(None, description="Thinking on or off; null: no such switch.")
     kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
     speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
-    offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    offloaded_layers: Count | None = Field(
+        None, description="Layers on the GPU, as asked for; more than the model has means all."
+    )
     offloaded_share: float | None = Field(
         None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
     )
     launch_args: Many[Text] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
+    )
+    launch_untold: Text | None = Field(
+        None, description="Which facts of the server's start are null, and why; null: none is."
     )
     provider: Text = Field(description="Provider that carried the requests.")
     provider_version: Text | None = Field(None, description="Engine and its version or build.")

@@ -27,6 +27,15 @@ STANDARD_FIELDS = {
 }
 
 
+VLLM_METRICS = """\
+# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig
+# TYPE vllm:cache_config_info gauge
+vllm:cache_config_info{block_size="16",cache_dtype="fp8",engine="0",num_gpu_blocks="573"} 1.0
+vllm:num_requests_running{engine="0",model_name="tiny"} 0.0
+"""
+"""Written by the form of vLLM's metrics, not recorded."""
+
+
 class FakeOpenAI(FakeServer):
     """Answers every chat with the words of `answer(body)`, after the replies in `script`.
 
@@ -74,6 +83,8 @@ class FakeOpenAI(FakeServer):
                 return json_reply(self._props())
             case "GET", "/version" if self.engine == "vllm":
                 return json_reply({"version": "0.21.0"})
+            case "GET", "/metrics" if self.engine == "vllm":
+                return Reply(VLLM_METRICS.encode(), content_type="text/plain; version=0.0.4")
             case "GET", "/slots" if self.engine == "llama.cpp":
                 return json_reply([{"id": 0, "n_ctx": self.window, "speculative": False}])
             case "POST", "/tokenize" if self.engine == "llama.cpp":
