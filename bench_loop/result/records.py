@@ -34,6 +34,8 @@ Interval = tuple[Score, Score]
 RunStatus = Literal["complete", "incomplete", "aborted"]
 Profile = Literal["smoke", "quick", "core", "full", "harness", "custom"]
 SpeedPlan = Literal["nine", "five", "headline", "minimum"]
+PowerSource = Literal["nvml", "rapl", "amdgpu", "amd_smi", "rocm_smi", "powermetrics"]
+PowerScope = Literal["gpus", "cpu_packages", "soc"]
 
 
 class ContextFacts(Record):
@@ -360,9 +362,10 @@ class Trial(Record):
 class Power(Record):
     """Electrical power over the run, by one sensor. Null: not covered well enough, never zero."""
 
-    source: Literal["nvml", "rapl"] = Field(description="What was read.")
-    scope: Literal["gpus", "cpu_packages"] = Field(
-        description="What the sensor covers: all GPUs, or all processor packages; never the rest."
+    source: PowerSource = Field(description="What was read.")
+    scope: PowerScope = Field(
+        description="What the sensor covers: all GPUs, all processor packages, or a chip that has "
+        "both on it; never the rest."
     )
     interval_s: Seconds | None = Field(None, description="Median time between two readings.")
     coverage: float = Field(ge=0, le=1, description="Share of the measured time with readings.")
