@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
+from urllib.parse import quote
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
@@ -29,11 +30,14 @@ from bench_loop.providers._openai_chat import (
     read_body,
 )
 from bench_loop.providers._openai_facts import (
+    LLAMA_SWAP,
+    LM_STUDIO,
     VERSION_PATHS,
     Identity,
     base_name,
     identify,
     kv_cache_type,
+    lm_studio_facts,
     model_facts,
     speculative_method,
 )
@@ -100,8 +104,12 @@ class OpenAICompat:
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()
-        props = self._props()
-        return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
+        props, natives = self._props(), self._lm_studio_models()
+        found = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
+        return tuple(
+            lm_studio_facts(facts, natives[facts.model_id]) if facts.model_id in natives else facts
+            for facts in found
+        )
 
     def model(self, model_id: str) -> ModelFacts:
         """What is known of one model; of Ollama's, all that its own API tells.
@@ -115,12 +123,23 @@ class OpenAICompat:
         for facts in known:
             if base_name(model_id) in (facts.model_id, facts.file_name):
                 refuse_unless_chat(facts)
-                return facts
+                return self._behind_proxy(facts)
         names = shown(", ".join(facts.model_id for facts in known)) or "none"
         raise ModelNotFoundError(
             f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
             remedy=f"It has: {names}.",
         )
+
+    def _behind_proxy(self, facts: ModelFacts) -> ModelFacts:
+        """Of llama-swap what the llama.cpp server behind it says, if it runs: none is started."""
+        if self._known().engine != LLAMA_SWAP:
+            return facts
+        listed = self._listed_ids.get(facts.model_id, facts.model_id)
+        running = as_dicts(as_dict(self._http.ask("GET", "/running").json()).get("running"))
+        if not any((one.get("model"), one.get("state")) == (listed, "ready") for one in running):
+            return facts
+        props = self._props(f"/upstream/{quote(listed, safe='/')}/props")
+        return model_facts({"id": listed}, {}, props)
 
     def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
         engine = self._known().engine
@@ -129,7 +148,9 @@ class OpenAICompat:
                 "Ollama's OpenAI-compatible route has no switch for thinking.",
                 remedy="Use Ollama's own API: --provider ollama",
             )
-        extras = llama_extras(request) if engine == "llama.cpp" else other_extras(request)
+        extras = {} if engine == "llama.cpp" else other_extras(request)
+        if engine in ("llama.cpp", LLAMA_SWAP):
+            extras |= llama_extras(request)
         body = chat_body(request)
         body["model"] = self._listed_ids.get(request.model_id, request.model_id)
         if not self._takes_extras:
@@ -223,8 +244,19 @@ class OpenAICompat:
         if self._identity is None:
             listing = self._list()
             versions = {path: self._version(path) for path in VERSION_PATHS}
-            self._identity = identify(self._props(), listing, versions)
+            found = identify(self._props(), listing, versions)
+            if found.engine == "unknown" and self._lm_studio_models():
+                found = Identity(LM_STUDIO, None)
+            self._identity = found
         return self._identity
+
+    def _lm_studio_models(self) -> dict[str, dict[str, Any]]:
+        """What LM Studio lists at its own API, by id; empty for every other server."""
+        if self._identity is not None and self._identity.engine != LM_STUDIO:
+            return {}
+        listing = as_dict(self._http.ask("GET", "/api/v0/models").json())
+        entries = [one for one in as_dicts(listing.get("data")) if "compatibility_type" in one]
+        return {base_name(as_text(one.get("id")) or ""): one for one in entries}
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
@@ -235,9 +267,9 @@ class OpenAICompat:
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
-    def _props(self) -> dict[str, Any]:
+    def _props(self, path: str = "/props") -> dict[str, Any]:
         """What llama.cpp says at `/props`; empty for every other server."""
-        answer = self._http.ask("GET", "/props")
+        answer = self._http.ask("GET", path)
         props = as_dict(answer.json()) if answer.status == 200 else {}
         return props if "default_generation_settings" in props else {}
 
