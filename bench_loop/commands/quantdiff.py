@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from bench_loop.scoring.divergence import Divergence, Logprobs
 
 WINDOW = 1024
-SLOTS = 4
-"""Texts that an engine of our own reads at once: two cores gain by up to four."""
 TELL_EVERY = 500
 LONG_S = 300.0
 """From here on the shorter way is pointed out."""
@@ -56,23 +54,22 @@ def command(a: str, b: str, positions: int, as_json: bool) -> None:
     from bench_loop.errors import UsageError
     from bench_loop.scoring.divergence import divergence
 
-    read: list[list[list[Logprobs]]] = []
-    known: list[tuple[int, ...]] = []
-    for name in (a, b):
-        with opened(name) as model:
-            pieces = chunks(model.tokens(text()), positions)
-            if read and pieces != known:
-                raise UsageError(
-                    "A and B cut the text into different tokens: they are not one model.",
-                    remedy="Compare two quantizations of the same model.",
-                )
-            known = pieces
-            read.append(_read(name, model, pieces))
-    found = divergence(read[0], read[1])
+    with opened(b) as model:
+        wanted = chunks(model.tokens(text()), positions)
+    with opened(a) as model:
+        pieces = chunks(model.tokens(text()), positions)
+        if pieces != wanted:
+            raise UsageError(
+                "A and B cut the text into different tokens: they are not one model.",
+                remedy="Compare two quantizations of the same model.",
+            )
+        ours = _read(a, model, pieces)
+    with opened(b) as model:
+        found = divergence(ours, _read(b, model, pieces))
     if as_json:
         click.echo(json.dumps(asdict(found) | {"text_sha256": text_sha256()}, indent=2))
     else:
-        click.echo("\n".join(sentences(found, len(known))))
+        click.echo("\n".join(sentences(found, len(pieces))))
 
 
 def text() -> str:
@@ -93,7 +90,8 @@ def _read(name: str, model: Foresight, pieces: list[tuple[int, ...]]) -> list[li
     from bench_loop.report import figures
 
     count, cost_s = positions_in(pieces), expected_s(model, pieces)
-    click.echo(f"{name}: {count:,} positions, at most about {figures.duration(cost_s)}.", err=True)
+    pace = f"about {figures.duration(cost_s)} at its pace of now"
+    click.echo(f"{name}: {count:,} positions, {pace}.", err=True)
     if cost_s > LONG_S:
         click.echo("--tokens 2000 takes a tenth of it; Ctrl-C ends it.", err=True)
     return read_ahead(model, pieces, _teller(name))
@@ -109,9 +107,7 @@ def opened(name: str) -> Iterator[Foresight]:
         with closing(openai_compat.OpenAICompat(name, api_key("openai_compat"))) as server:
             yield server
         return
-    child = embedded.start(
-        name, WINDOW, on_progress=lambda line: click.echo(line, err=True), slots=SLOTS
-    )
+    child = embedded.start(name, WINDOW, on_progress=lambda line: click.echo(line, err=True))
     with closing(child):
         assert isinstance(child, embedded.Embedded)
         yield child

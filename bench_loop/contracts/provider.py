@@ -100,19 +100,14 @@ class OwnServer(Protocol):
 class Foresight(Protocol):
     """What a provider has beside that, where its server tells the probabilities of tokens."""
 
-    @property
-    def lanes(self) -> int:
-        """How many texts the server reads at once. Raises ProviderError."""
-
     def tokens(self, text: str) -> tuple[int, ...]:
         """Ids of the tokens of `text`. Raises ProviderError where the server has no tokenizer."""
 
     def foresee(
-        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+        self, tokens: Sequence[int], first: int, most_likely: int
     ) -> Iterator[dict[int, float]]:
         """What may come after each beginning of `tokens`, from its first `first` tokens on.
 
-        Natural log probabilities of up to so many of the most likely tokens, by token id. `lane` is
-        below `lanes`, and of the texts that are read at once each has its own. Raises ProviderError
-        where the server does not tell them.
+        Natural log probabilities of up to so many of the most likely tokens, by token id. Raises
+        ProviderError where the server does not tell them.
         """

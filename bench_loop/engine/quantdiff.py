@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench_loop.contracts.provider import Foresight
@@ -49,19 +46,13 @@ def expected_s(model: Foresight, pieces: Sequence[Sequence[int]]) -> float:
 
     On a server that reads a whole piece in one request it takes less.
     """
-    lanes = min(model.lanes, len(pieces))
-    started = [list(piece[: FIRST_POSITION + PACE_POSITIONS]) for piece in pieces[:lanes]]
-
-    def pace(lane: int) -> float:
-        stream = model.foresee(started[lane], FIRST_POSITION, MOST_LIKELY, lane)
-        next(stream, None)
-        began = time.perf_counter()
-        read = sum(1 for _ in stream)
-        return (time.perf_counter() - began) / max(1, read)
-
-    with ThreadPoolExecutor(lanes) as threads:
-        each_s = max(threads.map(pace, range(lanes)))
-    return each_s * positions_in(pieces) / lanes
+    positions = model.foresee(
+        pieces[0][: FIRST_POSITION + PACE_POSITIONS], FIRST_POSITION, MOST_LIKELY
+    )
+    next(positions, None)
+    began = time.perf_counter()
+    read = sum(1 for _ in positions)
+    return (time.perf_counter() - began) / max(1, read) * positions_in(pieces)
 
 
 def read_ahead(
@@ -69,36 +60,15 @@ def read_ahead(
 ) -> list[list[Logprobs]]:
     """The most likely next tokens at each position of each piece. Raises ProviderError.
 
-    The pieces are read by turns in as many lanes as the server has; `tell` is called from them, one
-    call at a time.
+    One request at a time: an engine that answers several at once rounds otherwise, by what happens
+    to be in its batch, and a model would no longer agree with itself.
     """
-    lanes = min(model.lanes, len(pieces))
-    total, done, lock = positions_in(pieces), 0, threading.Lock()
-    found: list[list[Logprobs]] = [[] for _ in pieces]
-
-    def work(lane: int, stopped: threading.Event) -> None:
-        nonlocal done
-        for index in range(lane, len(pieces), lanes):
-            for likely in model.foresee(pieces[index], FIRST_POSITION, MOST_LIKELY, lane):
-                if stopped.is_set():
-                    return
-                found[index].append(likely)
-                with lock:
-                    done += 1
-                    tell(done, total)
-
-    with _all_or_none(lanes) as (threads, stopped):
-        for task in [threads.submit(work, lane, stopped) for lane in range(lanes)]:
-            task.result()
+    total, done = positions_in(pieces), 0
+    found: list[list[Logprobs]] = []
+    for piece in pieces:
+        found.append([])
+        for likely in model.foresee(piece, FIRST_POSITION, MOST_LIKELY):
+            found[-1].append(likely)
+            done += 1
+            tell(done, total)
     return found
-
-
-@contextmanager
-def _all_or_none(lanes: int) -> Iterator[tuple[ThreadPoolExecutor, threading.Event]]:
-    """Threads, and the event that ends them all as soon as one of them, or the user, gives up."""
-    stopped = threading.Event()
-    with ThreadPoolExecutor(lanes) as threads:
-        try:
-            yield threads, stopped
-        finally:
-            stopped.set()

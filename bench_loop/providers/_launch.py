@@ -158,7 +158,7 @@ def _listener(port: int | None) -> psutil.Process | None:
     except psutil.AccessDenied:
         return next((one for one in psutil.process_iter() if _listens(one, port)), None)
     for one in connections:
-        if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
+        if one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port and one.pid:
             return psutil.Process(one.pid)
     return None
 
@@ -166,7 +166,7 @@ def _listener(port: int | None) -> psutil.Process | None:
 def _listens(process: psutil.Process, port: int | None) -> bool:
     try:
         return is_server(process.cmdline()) and any(
-            one.status == psutil.CONN_LISTEN and one.laddr.port == port
+            one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port
             for one in process.net_connections("tcp")
         )
     except psutil.Error:

@@ -78,14 +78,14 @@ def other_extras(request: ChatRequest) -> dict[str, Any]:
     return extras
 
 
-def foresight_body(tokens: Sequence[int], most_likely: int, slot: int) -> dict[str, Any]:
+def foresight_body(tokens: Sequence[int], most_likely: int) -> dict[str, Any]:
     """A request of llama.cpp's `/completion` for the token after `tokens` and its rivals.
 
-    In a slot of its own, whose cache knows all but the last of `tokens` from the request before.
+    Always in one slot, whose cache knows all but the last of `tokens` from the request before.
     """
     return {
         "prompt": list(tokens),
-        "id_slot": slot,
+        "id_slot": 0,
         "n_predict": 1,
         "n_probs": most_likely,
         "temperature": 0.0,

@@ -130,14 +130,10 @@ class Embedded:
     def tokens(self, text: str) -> tuple[int, ...]:
         return self._server.tokens(text)
 
-    @property
-    def lanes(self) -> int:
-        return self._server.lanes
-
     def foresee(
-        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+        self, tokens: Sequence[int], first: int, most_likely: int
     ) -> Iterator[dict[int, float]]:
-        return self._server.foresee(tokens, first, most_likely, lane)
+        return self._server.foresee(tokens, first, most_likely)
 
     def unload(self, model_id: str) -> bool:
         return False

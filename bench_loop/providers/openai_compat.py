@@ -48,8 +48,6 @@ from bench_loop.providers.ollama import Ollama
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 TITLE = "The OpenAI-compatible server"
-MOST_LANES = 8
-"""Slots of a server that are used at most to read texts at once."""
 VLLM_MOST_LIKELY = 20
 """Tokens that vLLM tells of at most, unless it was started with more (`--max-logprobs`)."""
 REMEDY = "Start your model server, or name its address with --endpoint."
@@ -178,12 +176,8 @@ class OpenAICompat:
             raise _faults.not_a_model_server(self._http.server, "/tokenize gives no token ids")
         return tuple(ids)
 
-    @property
-    def lanes(self) -> int:
-        return min(MOST_LANES, as_count(self._props().get("total_slots")) or 1)
-
     def foresee(
-        self, tokens: Sequence[int], first: int, most_likely: int, lane: int
+        self, tokens: Sequence[int], first: int, most_likely: int
     ) -> Iterator[dict[int, float]]:
         """Of llama.cpp one request a position, since it tells nothing of a prompt's own tokens."""
         self._refuse_unless_foresighted()
@@ -191,7 +185,7 @@ class OpenAICompat:
             yield from self._foreseen_at_once(tokens, first, most_likely)
             return
         for end in range(first, len(tokens)):
-            body = foresight_body(tokens[:end], most_likely, lane)
+            body = foresight_body(tokens[:end], most_likely)
             found = likely_tokens(self._http.post_json("/completion", body))
             if not found:
                 raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
