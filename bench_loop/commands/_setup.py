@@ -41,8 +41,11 @@ class Wanted:
 
 
 @contextmanager
-def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
-    """The parts at work, all of them closed at the end. Raises what opening them raises."""
+def opened_setup(plan: RunPlan, wanted: Wanted, streams: int = 1) -> Iterator[Setup]:
+    """The parts at work, all of them closed at the end, for so many `streams` at once.
+
+    Raises what opening them raises.
+    """
     with ExitStack() as stack:
         sandbox = sandbox_for(
             plan,
@@ -52,7 +55,9 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
         )
         if sandbox is not None:
             stack.callback(sandbox.close)
-        server = connect(wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window)
+        server = connect(
+            wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window, streams
+        )
         stack.callback(server.close)
         yield prepare(
             server,
@@ -68,10 +73,15 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
 
 
 def connect(
-    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+    provider: str | None,
+    endpoint: str | None,
+    model_id: str,
+    context_window: int,
+    streams: int = 1,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
 
+    The embedded engine is started for so many `streams` at once, each with a whole window.
     Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
     """
     from bench_loop.config import api_key
@@ -82,7 +92,10 @@ def connect(
         if endpoint:
             raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
         return embedded.start(
-            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+            model_id,
+            context_window,
+            on_progress=lambda text: click.echo(text, err=True),
+            slots=streams,
         )
     if provider is None:
         from bench_loop.providers import discover

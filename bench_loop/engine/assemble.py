@@ -98,6 +98,7 @@ def subject(conditions: Conditions, usable: Usable | None = None) -> Subject:
         offloaded_layers=server.offloaded_layers,
         offloaded_share=model.offloaded_share,
         launch_args=server.launch_args,
+        launch_untold=server.untold,
         provider=server.provider,
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,
         harness=conditions.harness,

@@ -62,6 +62,8 @@ KNOWN_TO_BENCH_LOOP = (
     "suites.error_count",
 )
 """Fields that only an imported result may lack."""
+PowerSource = Literal["nvml", "rapl", "amdgpu", "amd_smi", "rocm_smi", "powermetrics"]
+PowerScope = Literal["gpus", "cpu_packages", "soc"]
 
 
 class ContextFacts(Record):
@@ -94,12 +96,17 @@ class Subject(Record):
     thinking: bool | None = Field(None, description="Thinking on or off; null: no such switch.")
     kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
     speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
-    offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    offloaded_layers: Count | None = Field(
+        None, description="Layers on the GPU, as asked for; more than the model has means all."
+    )
     offloaded_share: float | None = Field(
         None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
     )
     launch_args: Many[Text] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
+    )
+    launch_untold: Text | None = Field(
+        None, description="Which facts of the server's start are null, and why; null: none is."
     )
     provider: Text = Field(description="Provider that carried the requests.")
     provider_version: Text | None = Field(None, description="Engine and its version or build.")
@@ -408,9 +415,10 @@ class Trial(Record):
 class Power(Record):
     """Electrical power over the run, by one sensor. Null: not covered well enough, never zero."""
 
-    source: Literal["nvml", "rapl"] = Field(description="What was read.")
-    scope: Literal["gpus", "cpu_packages"] = Field(
-        description="What the sensor covers: all GPUs, or all processor packages; never the rest."
+    source: PowerSource = Field(description="What was read.")
+    scope: PowerScope = Field(
+        description="What the sensor covers: all GPUs, all processor packages, or a chip that has "
+        "both on it; never the rest."
     )
     interval_s: Seconds | None = Field(None, description="Median time between two readings.")
     coverage: float = Field(ge=0, le=1, description="Share of the measured time with readings.")
