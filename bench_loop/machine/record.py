@@ -23,7 +23,7 @@ from bench_loop import config
 from bench_loop.errors import UsageError
 from bench_loop.machine.devices import Device, find_device, memory_class_gb, system_class_gb
 from bench_loop.machine.facts import MachineFacts
-from bench_loop.machine.reported import gib_in
+from bench_loop.machine.reported import counted, gib_in
 from bench_loop.result.records import DeclaredMachine, Gpu, Machine
 
 REMOTE = "remote"
@@ -130,12 +130,8 @@ def _declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
         return None
     # People write the size into the name, since boards of one name differ in it.
     memory_gb = memory_gb or gib_in(gpu)
-    counted = re.fullmatch(
-        r"\s*(?:(\d{1,2})\s*[x×]\s+)?(.*?)(?:\s+[x×]\s*(\d{1,2}))?\s*", gpu, re.I
-    )
-    assert counted is not None  # every part of the pattern may be empty
-    count = int(counted[1] or counted[3] or 1)
-    return _joined([_device_key(find_device(counted[2]), memory_gb)] * max(count, 1))
+    count, name = counted(gpu)
+    return _joined([_device_key(find_device(name), memory_gb)] * count)
 
 
 def _joined(keys: Iterable[str]) -> str:
