@@ -23,6 +23,7 @@ COMMANDS = {
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
+    "parse": "Say what names of models, GPUs and streams mean.",
     "score": "Judge one output by a task file.",
     "rescore": "Judge a stored run again and show what changed.",
     "validate": "Check packs: schema, keys, answers that must pass or fail.",

@@ -15,6 +15,9 @@ import yaml
 
 _TABLE = Path(__file__).with_name("devices.yaml")
 
+LONGEST_NAME = 300
+"""Characters of a name that are read."""
+
 GPU_CLASSES = (1, 2, 3, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 72, 80, 96, 128, 192, 256)
 """Usual sizes of graphics memory in GB, for devices without sizes in the table."""
 
@@ -89,7 +92,7 @@ class Device:
 
 def find_device(raw: str) -> Device:
     """The device that a driver, a tool or a user calls `raw`: one row of whatever lists it."""
-    text = _unwrapped(raw)
+    text = _unwrapped(raw[:LONGEST_NAME])
     vendor = vendor_of(text)
     if vendor == "NVIDIA" and (share := _share_of_board(text)):
         return share

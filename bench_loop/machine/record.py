@@ -23,7 +23,7 @@ from bench_loop import config
 from bench_loop.errors import UsageError
 from bench_loop.machine.devices import Device, find_device, memory_class_gb, system_class_gb
 from bench_loop.machine.facts import MachineFacts
-from bench_loop.machine.reported import counted, gib_in
+from bench_loop.machine.reported import ReportedGpu, counted, gib_in
 from bench_loop.result.records import DeclaredMachine, Gpu, Machine
 
 REMOTE = "remote"
@@ -90,6 +90,14 @@ def device_class(gpus: Iterable[Gpu], facts: MachineFacts) -> str:
 def gpu_class(gpus: Iterable[Gpu], system_memory_gb: float | None) -> str:
     """The key of a machine that computes with `gpus`; empty without any."""
     return _joined(_gpu_key(gpu, system_memory_gb) for gpu in gpus)
+
+
+def reported_class(gpus: Iterable[ReportedGpu]) -> str:
+    """The key of a machine that was reported with these GPUs; empty without any."""
+    return _joined(
+        "-".join(filter(None, (_slug(gpu.name), f"{gpu.class_gb}gb" if gpu.class_gb else "")))
+        for gpu in gpus
+    )
 
 
 def cpu_class(facts: MachineFacts) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bench_loop.machine.devices import Device, computes, find_device, memory_class_gb
+from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
+from bench_loop.machine.devices import LONGEST_NAME, Device, computes, find_device, memory_class_gb
 
 _IN_GIB = {
     "gib": 1.0,
@@ -30,6 +31,9 @@ _CPU = re.compile(
     r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)",
     re.I,
 )
+_LONGEST_TEXT = 20_000
+"""Characters of a report that are read; users and tools may send anything."""
+_MOST_ROWS = 64
 _NOTHING = re.compile(r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I)
 
 _TIMES = r"[x×]"
@@ -95,7 +99,7 @@ def parse_gpus(
     memory that the operating system showed. Never raises; a device that is not in the table keeps
     its own name.
     """
-    rows = [counted(row) for row in _device_rows(raw)]
+    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw[:_LONGEST_TEXT])][:_MOST_ROWS]
     sizes = _SIZE.findall(memory or "")
     gpus: list[ReportedGpu] = []
     for at, (count, row) in enumerate(rows):
@@ -134,7 +138,15 @@ def counted(text: str) -> tuple[int, str]:
 
 def is_cpu(raw: str) -> bool:
     """Whether the text reports a processor and no graphics."""
+    raw = raw[:_LONGEST_TEXT]
     return re.search(r"\bApple M\d", raw) is None and _CPU.search(raw) is not None
+
+
+def processor_in(raw: str) -> str | None:
+    """The name of the processor in a text that reports one and no graphics; else None."""
+    if not is_cpu(raw):
+        return None
+    return cpu_from_cpuinfo(raw) or clean_cpu_name(raw.strip().partition("\n")[0])
 
 
 def _device_rows(raw: str) -> list[str]:

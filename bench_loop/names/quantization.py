@@ -84,7 +84,7 @@ def from_server(words: str | None) -> str | None:
     base, _, detail = text.partition(" - ")
     if detail in _ENGINE_SIZES:
         base += f"_{_ENGINE_SIZES[detail]}".lower()
-    return take_quantization(base).label
+    return take_quantization(base, is_mlx="mlx" in base).label
 
 
 def bits_of(label: str | None) -> int | None:
