@@ -53,7 +53,7 @@ def clean_cpu_name(raw: str) -> str | None:
     """
     text = re.sub(r"\((?:r|tm)\)|[®™]", "", raw, flags=re.I)
     text = re.split(r"\s@\s|\bw/|\bwith radeon", text, maxsplit=1, flags=re.I)[0]
-    text = re.sub(r"\b(\d+|dual|quad|six|eight)-core\b.*$", "", text, flags=re.I)
+    text = re.sub(r"\b(\d+|dual|quad|six|eight)-cores?\b.*$", "", text, flags=re.I)
     text = re.sub(r"\b(cpu|processor)\b", "", text, flags=re.I)
     text = re.sub(r"^\d+th gen ", "", re.sub(r"\s+", " ", text).strip(), flags=re.I)
     return text or None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bench_loop.machine import linux, macos, windows
 from bench_loop.machine.facts import MachineFacts
-from bench_loop.machine.gpus import computing, is_unified
+from bench_loop.machine.gpus import computing, gpu_record, is_unified
 from bench_loop.machine.probe import Host, this_host
 from bench_loop.result.records import Gpu
 
@@ -24,7 +24,7 @@ def detect(host: Host | None = None) -> MachineFacts:
     gpus = computing(system.gpus(host, memory))
     if not gpus and cpu and cpu.startswith("Apple M"):
         # The chip is its own GPU; the display list is empty on a Mac without a session.
-        gpus = (Gpu(model=cpu.removeprefix("Apple "), vendor="Apple", memory_gb=memory),)
+        gpus = (gpu_record(cpu, None, system_memory_gb=memory),)
     limit = linux.cpu_limit(host)
     return MachineFacts(
         cpu_model=cpu or host.architecture or None,
@@ -35,13 +35,17 @@ def detect(host: Host | None = None) -> MachineFacts:
         unified_memory=any(map(is_unified, gpus)) if gpus else None,
         os=system.operating_system(host),
         platform=host.kernel or None,
-        backend=backend_guess(gpus),
+        backend=backend_guess(gpus, host.system),
     )
 
 
-def backend_guess(gpus: Sequence[Gpu]) -> str:
-    """What an engine would most likely compute with: by the maker of the first GPU, else `cpu`."""
-    return _BACKENDS.get(gpus[0].vendor or "", "cpu") if gpus else "cpu"
+def backend_guess(gpus: Sequence[Gpu], system: str) -> str:
+    """What an engine would most likely compute with: by the maker of the first GPU, else `cpu`.
+
+    Metal is macOS's: an Apple chip under Linux computes by Vulkan.
+    """
+    backend = _BACKENDS.get(gpus[0].vendor or "", "cpu") if gpus else "cpu"
+    return "vulkan" if backend == "metal" and system != "darwin" else backend
 
 
 def _at_most(cores: int | None, limit: int | None) -> int | None:
