@@ -58,6 +58,11 @@ _UNNUMBERED = {"AMD": "igpu", "Intel": "integrated"}
 _ALWAYS_UNIFIED = frozenset({"Qualcomm", "Arm", "Broadcom", "Imagination"})
 _GFX = re.compile(r"\bgfx\d+[a-f0-9]*\b", re.I)
 
+_MAKERS = (
+    r"\b(nvidia|corporation|amd|ati|intel|geforce|qualcomm|arm|broadcom|imagination|moore threads"
+    r"|huawei)\b"
+)
+
 # A word behind a device's name that makes it another device.
 _VARIANT = re.compile(
     r"\s*-?(?:ti|super|xtx?|gre|laptop|max-q|d|s|m|v2|ada|nvl|pcie|sxm\d?|ultra|pro|max|sff|embedded"
@@ -334,9 +339,7 @@ def _plain(raw: str) -> str:
         flags=re.I,
     )
     text = re.sub(r"\((?:r|tm|c)\)|[®™]|\bw/|^\s*mesa (?:dri )?", " ", text, flags=re.I)
-    text = re.sub(
-        r"\b(nvidia|corporation|amd|ati|intel|geforce|qualcomm)\b", " ", text, flags=re.I
-    )
+    text = re.sub(_MAKERS, " ", text, flags=re.I)
     text = re.sub(r"\bwith max-q( design)?", "Max-Q", text, flags=re.I)
     text = re.sub(r"\b(?:max-q / mobile|mobile / max-q)\b", "Laptop", text, flags=re.I)
     return re.sub(r"\blaptop gpu\b|\bmobile\b", "Laptop", text, flags=re.I)

@@ -39,13 +39,15 @@ def machine_record(
     declared_gpu: str | None = None,
     declared_gpu_memory_gb: float | None = None,
     backend: str | None = None,
+    listener: str | None = None,
 ) -> Machine:
     """The `machine` of a result.
 
     `is_local`: the model server runs on this very machine. Another machine's speed is not credited
     to this one's hardware: everything detected is left out. `declared_gpu_memory_gb` is that of
     one GPU. `backend` is what the engine computed with, where known; with `cpu` the GPUs took no
-    part and are left out too. Raises UsageError for a memory size that no GPU has.
+    part and are left out too. `listener` is the program at the server's port, where it was looked
+    for. Raises UsageError for a memory size that no GPU has.
     """
     if declared_gpu_memory_gb is not None and not 0 < declared_gpu_memory_gb < MOST_GPU_GB:
         raise UsageError(
@@ -61,6 +63,7 @@ def machine_record(
             device_class=_declared_class(declared_gpu, declared_gpu_memory_gb) or REMOTE,
             backend=backend,
             is_local=False,
+            listener=listener,
             declared=declared,
         )
     gpus = () if backend == "cpu" else facts.gpus
@@ -78,6 +81,7 @@ def machine_record(
         os=facts.os,
         backend=backend or facts.backend,
         is_local=True,
+        listener=listener,
         declared=declared,
     )
 

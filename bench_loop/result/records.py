@@ -115,6 +115,11 @@ class Machine(Record):
     os: Text | None = Field(None, description="Operating system and version.")
     backend: Text | None = Field(None, description="What computed: cuda, rocm, metal, vulkan, cpu.")
     is_local: bool = Field(description="The model server ran on this very machine.")
+    listener: Text | None = Field(
+        None,
+        description="Program that listens at the server's port here: a tunnel's means that the"
+        " server is elsewhere; unknown: the system does not tell; null: not looked at.",
+    )
     declared: DeclaredMachine | None = Field(None, description="What the user declared.")
 
 
