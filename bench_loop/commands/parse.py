@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -28,8 +28,8 @@ def command() -> None:
     """Read JSON lines of model names, GPUs or streams, and print what each means.
 
     One line of JSON comes out for each that goes in, with the names of the result file; null is
-    unknown. A line that cannot be read gives one with `line`, `field` and `error`, the rest goes on,
-    and the exit code is 4.
+    unknown. A line that cannot be read gives one with `line`, `field` and `error`, the rest goes
+    on, and the exit code is 4.
     """
 
 
@@ -50,14 +50,15 @@ def gpu() -> int:
 def stream(dialect: str) -> int:
     """Streams of a model server: `raw`, as text, chunks in hex, or lines with times.
 
-    Text is the bytes as they came, an object an answer that was not streamed. A list of hex strings are network chunks. A list of
-    {"t_ms": ..., "line": ...} are lines with milliseconds since the request; without them all times
-    are null. `input`, `bytes`, `lines` and `chunks` mean `raw`.
+    Text is the bytes as they came, an object an answer that was not streamed. A list of hex
+    strings are network chunks. A list of {"t_ms": ..., "line": ...} are lines with milliseconds
+    since the request; without them all times are null. `input`, `bytes`, `lines` and `chunks` mean
+    `raw`.
     """
     return _each_line(lambda entry: _stream(entry, dialect))
 
 
-class _BadField(Exception):
+class BadFieldError(Exception):
     """A line holds something else than it should: the field (None: the whole line), and what."""
 
     def __init__(self, field: str | None, problem: str) -> None:
@@ -74,7 +75,7 @@ def _each_line(meaning: Callable[[Entry], Entry]) -> int:
             continue
         try:
             found = meaning(_entry(line))
-        except _BadField as bad:
+        except BadFieldError as bad:
             has_bad_line = True
             found = {"line": number, "field": bad.field, "error": bad.problem}
         click.echo(json.dumps(found))
@@ -86,11 +87,11 @@ def _entry(line: bytes) -> Entry:
     try:
         value = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise _BadField(None, "the line is no JSON in UTF-8") from None
+        raise BadFieldError(None, "the line is no JSON in UTF-8") from None
     if isinstance(value, str | list):
         return {"raw": value}
     if not isinstance(value, dict):
-        raise _BadField(None, "the line is no JSON object")
+        raise BadFieldError(None, "the line is no JSON object")
     return value
 
 
@@ -121,11 +122,11 @@ def _metadata(entry: Entry) -> Entry:
         try:
             said = json.loads(said)
         except (ValueError, RecursionError):
-            raise _BadField("metadata", "is text that is no JSON") from None
+            raise BadFieldError("metadata", "is text that is no JSON") from None
     if said in (None, ""):
         return {}
     if not isinstance(said, dict):
-        raise _BadField("metadata", "is no JSON object")
+        raise BadFieldError("metadata", "is no JSON object")
     return said
 
 
@@ -190,7 +191,7 @@ def _pieces(entry: Entry) -> list[tuple[float | None, bytes]]:
     if isinstance(raw, dict):
         return [(None, json.dumps(raw).encode())]
     if not isinstance(raw, list):
-        raise _BadField(field, "is missing" if raw is None else "is neither text nor a list")
+        raise BadFieldError(field, "is missing" if raw is None else "is neither text nor a list")
     return [_piece(piece, f"{field}[{at}]") for at, piece in enumerate(raw)]
 
 
@@ -202,22 +203,22 @@ def _piece(piece: object, field: str) -> tuple[float | None, bytes]:
         try:
             return None, bytes.fromhex(piece)
         except ValueError:
-            raise _BadField(field, "is no hex") from None
+            raise BadFieldError(field, "is no hex") from None
     if not isinstance(piece, dict):
-        raise _BadField(field, "is neither hex nor a line with its time")
+        raise BadFieldError(field, "is neither hex nor a line with its time")
     line = _text(piece, "line", is_needed=True, place=f"{field}.")
     at_ms = _amount(piece, "t_ms", place=f"{field}.")
     if at_ms is None:
-        raise _BadField(f"{field}.t_ms", "is missing")
+        raise BadFieldError(f"{field}.t_ms", "is missing")
     return at_ms / 1000, f"{line}\n".encode("utf-8", "surrogatepass")
 
 
 def _text(entry: Entry, field: str, *, is_needed: bool = False, place: str = "") -> str | None:
     value = entry.get(field)
     if value is None and is_needed:
-        raise _BadField(f"{place}{field}", "is missing")
+        raise BadFieldError(f"{place}{field}", "is missing")
     if value is not None and not isinstance(value, str):
-        raise _BadField(f"{place}{field}", "is no text")
+        raise BadFieldError(f"{place}{field}", "is no text")
     return value
 
 
@@ -241,5 +242,5 @@ def _amount(entry: Entry, field: str, *, place: str = "") -> float | None:
     except (ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not 0 <= number < 1e9:
-        raise _BadField(f"{place}{field}", "is no number from 0 up")
+        raise BadFieldError(f"{place}{field}", "is no number from 0 up")
     return number

@@ -32,7 +32,8 @@ _KEPT_BY_DRIVER = 0.09
 
 # Brands first: model numbers alone are ambiguous (A770 is Intel's, A100 NVIDIA's).
 _VENDOR_WORDS = (
-    ("Apple", r"\bapple\b|\bmac ?(?:book|mini|studio|pro)\b|\bimac\b|^\s*m\d(?: (?:pro|max|ultra))?\s*(?:$|[(,]|\d+ ?gb)"),
+    ("Apple", r"\bapple\b|\bmac ?(?:book|mini|studio|pro)\b|\bimac\b"),
+    ("Apple", r"^\s*m\d(?: (?:pro|max|ultra))?\s*(?:$|[(,]|\d+ ?gb)"),
     ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\bdgx\b|\bgb10\b|\bgrid\b"),
     ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bnavi \d|\bryzen\b"),
     ("Intel", r"intel|\barc\b|\biris\b|\buhd\b"),
@@ -50,7 +51,8 @@ _VENDOR_WORDS = (
 _SERIES = ("rtx", "gtx", "rx")
 _APPLE_CHIP = re.compile(r"\b(?:M\d+(?: (?:Pro|Max|Ultra))?|A1[1-9](?: Pro)?)\b", re.I)
 _INTEGRATED = re.compile(
-    r"\bu?hd\b|\biris\b|(?<!rx )(?<!pro )\bvega\b(?! (?:56|64|frontier))|\b\d{3}m\b|\bcustom \d{4}\b"
+    r"\bu?hd\b|\biris\b|(?<!rx )(?<!pro )\bvega\b(?! (?:56|64|frontier))|\b\d{3}m\b"
+    r"|\bcustom \d{4}\b"
 )
 # Names without any number are those of integrated ones.
 _UNNUMBERED = {"AMD": "igpu", "Intel": "integrated"}
@@ -69,7 +71,7 @@ _VARIANT = re.compile(
     r"|le|vf|vega)\b"
 )
 
-# A share of a board: a MIG instance by its profile, a virtual GPU by its type. The number is its GB.
+# A share of a board: a MIG instance by its profile, a virtual GPU by its type; with its GB.
 _MIG = re.compile(r"\s*\bMIG\s+(\d+g\.(\d{1,3})gb(?:\+[\w.]+)?)", re.I)
 _VIRTUAL = re.compile(r"-(\d{1,3})[QCAB]$", re.I)
 

@@ -69,7 +69,7 @@ _ROCM_NAMES = (
 
 
 def gpus_from_amd_smi(text: str, system_memory_gb: float | None = None) -> tuple[Gpu, ...]:
-    """The JSON of `amd-smi static --asic --vram --json`: a list, in newer versions inside an object.
+    """The JSON of `amd-smi static --asic --vram --json`: a list, in newer versions in an object.
 
     Its names may be a chip's or missing; then the target (`gfx1100`) says what is known.
     """
@@ -95,8 +95,8 @@ def gpus_from_wmi(
         name, size = row.get("Name"), row.get("AdapterRAM")
         if not _is_name(name) or not computes(str(name)):
             continue
-        known = isinstance(size, int) and 0 < size < _WMI_LIMIT
-        memory = size / 2**30 if known else None
+        is_true = isinstance(size, int) and 0 < size < _WMI_LIMIT
+        memory = int(size or 0) / 2**30 if is_true else None
         gpus.append(gpu_record(str(name), memory, system_memory_gb=system_memory_gb))
     return tuple(gpus)
 

@@ -72,9 +72,7 @@ def gpus(host: Host, system_memory: float | None) -> tuple[Gpu, ...]:
     """Every GPU that a driver or a maker's tool shows, then those that only the PCI bus does."""
     shown = _nvidia(host, system_memory) + _amd(host, system_memory)
     makers = {gpu.vendor for gpu in shown}
-    found = shown + tuple(
-        gpu for gpu in pci_gpus(host, system_memory) if gpu.vendor not in makers
-    )
+    found = shown + tuple(gpu for gpu in pci_gpus(host, system_memory) if gpu.vendor not in makers)
     return found or _from_tool(host, ["lspci", "-mm"], gpus_from_lspci, system_memory)
 
 
@@ -110,7 +108,7 @@ def jetson_from_device_tree(text: str) -> str | None:
 
 
 def apple_from_device_tree(text: str) -> str | None:
-    """The chip of a Mac that runs Linux: `M1 Max` of `Apple MacBook Pro (14-inch, M1 Max, 2021)`."""
+    """The chip of a Mac under Linux: `M1 Max` of `Apple MacBook Pro (14-inch, M1 Max, 2021)`."""
     found = re.search(r"^Apple .*\b(M\d+(?: (?:Pro|Max|Ultra))?)\b", text)
     return found[1] if found else None
 

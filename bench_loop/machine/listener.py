@@ -65,7 +65,7 @@ def _listening() -> Iterator[tuple[int, int | None]]:
     """Ports that are listened at, with the process where this user may know it."""
     try:
         for found in psutil.net_connections(kind="tcp"):
-            if found.status == psutil.CONN_LISTEN:
+            if found.status == psutil.CONN_LISTEN and found.laddr:
                 yield found.laddr.port, found.pid
     except (psutil.Error, OSError):
         # macOS tells only the sockets of one's own processes, and those one by one.
@@ -78,4 +78,6 @@ def _ports_of(process: psutil.Process) -> list[int]:
         sockets = process.net_connections(kind="tcp")
     except (psutil.Error, OSError):
         return []
-    return [found.laddr.port for found in sockets if found.status == psutil.CONN_LISTEN]
+    return [
+        found.laddr.port for found in sockets if found.status == psutil.CONN_LISTEN and found.laddr
+    ]

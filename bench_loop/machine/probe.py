@@ -78,7 +78,9 @@ class Host:
     def folders(self, path: str) -> list[str]:
         """The absolute paths of what lies in a folder, in order; empty when it cannot be read."""
         try:
-            return sorted(f"{path}/{found.name}" for found in (self.root / path.lstrip("/")).iterdir())
+            return sorted(
+                f"{path}/{found.name}" for found in (self.root / path.lstrip("/")).iterdir()
+            )
         except OSError:
             return []
 

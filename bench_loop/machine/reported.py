@@ -25,20 +25,24 @@ _SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
 _CPU = re.compile(
-    r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|loongson|"
-    r"cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|\bn\d{3}\b|"
-    r"-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
+    r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|"
+    r"loongson|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|"
+    r"\bn\d{3}\b|-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
     r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)",
     re.I,
 )
 _LONGEST_TEXT = 20_000
 """Characters of a report that are read; users and tools may send anything."""
 _MOST_ROWS = 64
-_NOTHING = re.compile(r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I)
+_NOTHING = re.compile(
+    r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I
+)
 
 _TIMES = r"[x×]"
 _COUNT_IN_FRONT = re.compile(rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?|(dual))\s+(.+)", re.I | re.S)
-_COUNT_BEHIND = re.compile(rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S)
+_COUNT_BEHIND = re.compile(
+    rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S
+)
 _BETWEEN_DEVICES = re.compile(r"\s+(?:\+|&|and)\s+|\s*[;,]\s+", re.I)
 _MIG_ROW = re.compile(r"\s*(MIG \d+g\.\d+gb(?:\+\w+)?)", re.I)
 

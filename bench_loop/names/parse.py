@@ -118,7 +118,9 @@ def _published(
             return known.sizes[line, key]
     # A fine-tune of a mixture has the size of the mixture that its name tells.
     bases = words if "x" in written.key else ()
-    return next((known.sizes[at] for word in bases if (at := (word, written.key)) in known.sizes), None)
+    return next(
+        (known.sizes[at] for word in bases if (at := (word, written.key)) in known.sizes), None
+    )
 
 
 def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> ModelName:

@@ -20,7 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench_loop.errors import BrokenStreamError, EngineRejectedError, ModelNotFoundError, ProviderError
+from bench_loop.errors import (
+    BrokenStreamError,
+    EngineRejectedError,
+    ModelNotFoundError,
+    ProviderError,
+)
 from bench_loop.providers._text import as_dict, parse_json, shown
 
 MAX_RETRY_AFTER_S = 300.0

@@ -106,9 +106,7 @@ def test_the_processor_of_a_machine_without_gpu_is_named() -> None:
 
 
 def test_wsl_is_told() -> None:
-    _, (gpu,) = run_parse(
-        ["gpu"], [{"raw": "RTX 4090; OS Linux 6.6.87.2-microsoft-standard-WSL2"}]
-    )
+    _, (gpu,) = run_parse(["gpu"], [{"raw": "RTX 4090; OS Linux 6.6.87.2-microsoft-standard-WSL2"}])
     assert (gpu["gpu"], gpu["os"]) == ("RTX 4090", "WSL2")
 
 
@@ -142,9 +140,7 @@ def stream_is_right(answer: dict[str, Any], found: dict[str, Any]) -> bool:
 def test_every_stream_case_is_right(dialect: str) -> None:
     is_ollamas = {"openai": False, "ollama": True}[dialect]
     cases = [
-        case
-        for case in stream_cases().values()
-        if (case["input_format"] == "ndjson") == is_ollamas
+        case for case in stream_cases().values() if (case["input_format"] == "ndjson") == is_ollamas
     ]
     code, found = run_parse(["stream", "--dialect", dialect], cases)
     assert (code, len(found)) == (0, len(cases))
@@ -232,7 +228,7 @@ def test_a_bad_line_is_named_and_the_rest_goes_on(
             {"refuse_reason": "The server says that this model cannot chat."},
         ),
         (
-            {"meta": {"n_params": 7615616512, "size": 4677120000}, "model_path": "/m/a.Q4_K_M.gguf"},
+            {"meta": {"n_params": 7615616512, "size": 4677120000}, "path": "/m/a.Q4_K_M.gguf"},
             {
                 "parameters_b": 7.615616512,
                 "size_basis": "provider",
@@ -241,7 +237,7 @@ def test_a_bad_line_is_named_and_the_rest_goes_on(
             },
         ),
         (
-            {"model_info": {"general.architecture": "gemma3", "general.parameter_count": 4299915632}},
+            {"model_info": {"general.architecture": "gemma3", "parameter_count": 4299915632}},
             {"model_family": "gemma", "parameters_b": 4.299915632},
         ),
         ({"remote_host": "https://ollama.example.invalid"}, {"size_basis": None}),

@@ -52,7 +52,9 @@ def facts_from(model_id: str, said: dict[str, Any]) -> ModelFacts:
 
 
 def _first_text(parts: tuple[dict[str, Any], ...], names: tuple[str, ...]) -> str | None:
-    found = (as_dict(part.get(name)).get("name", part.get(name)) for name in names for part in parts)
+    found = (
+        as_dict(part.get(name)).get("name", part.get(name)) for name in names for part in parts
+    )
     return next((text for value in found if (text := as_text(value))), None)
 
 
