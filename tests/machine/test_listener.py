@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.machine.listener import is_forwarder, listener_at
 from bench_loop.providers import ollama
 from bench_loop.report.sentences import place_of_server
