@@ -19,9 +19,27 @@ def test_a_declared_machine_is_kept_apart_from_the_detected_one(
     output = tmp_path / "results"
     with FakeOllama([FakeModel("tiny:1b")]) as server, pytest.raises(SystemExit) as ended:
         main(
-            ["run", "--model", "tiny:1b", "--provider", "ollama", "--endpoint", server.url]
-            + ["--suites", "reasonmath", "--trials", "1", "--output", str(output)]
-            + ["--machine", "studio", "--gpu", "RTX 4090", "--gpu-memory-gb", "24"]
+            [
+                "run",
+                "--model",
+                "tiny:1b",
+                "--provider",
+                "ollama",
+                "--endpoint",
+                server.url,
+                "--suites",
+                "reasonmath",
+                "--trials",
+                "1",
+                "--output",
+                str(output),
+                "--machine",
+                "studio",
+                "--gpu",
+                "RTX 4090",
+                "--gpu-memory-gb",
+                "24",
+            ]
         )
     assert ended.value.code == 0
     machine = store.load(output / store.LATEST).machine
