@@ -15,12 +15,7 @@ from bench_loop.machine.gpus import (
     gpus_from_nvidia_smi,
     gpus_from_rocm_smi,
 )
-<<<<<<< HEAD
 from bench_loop.machine.probe import Host
-=======
-from bench_loop.machine.nvidia import nvidia_library
-from bench_loop.machine.probe import read_text, run_tool
->>>>>>> main
 from bench_loop.result.records import Gpu
 
 _DEVICE_TREE = "/proc/device-tree/model"
@@ -183,54 +178,3 @@ def _from_tool(
 ) -> tuple[Gpu, ...]:
     text = host.run(command)
     return parse(text, system_memory) if text else ()
-<<<<<<< HEAD
-=======
-
-
-def _nvml_gpus(system_memory: float | None) -> tuple[Gpu, ...]:
-    """By NVIDIA's own library; nothing where it, its driver or a device is missing."""
-    nvml = nvidia_library()
-    if nvml is None:
-        return ()
-    try:
-        nvml.nvmlInit()
-    except nvml.NVMLError:
-        return ()
-    try:
-        handles = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
-        return tuple(_nvml_gpu(nvml, handle, system_memory) for handle in handles)
-    except nvml.NVMLError:
-        return ()
-    finally:
-        nvml.nvmlShutdown()
-
-
-def _nvml_gpu(nvml: ModuleType, handle: object, system_memory: float | None) -> Gpu:
-    name = nvml.nvmlDeviceGetName(handle)
-    try:
-        memory = nvml.nvmlDeviceGetMemoryInfo(handle).total / 2**30
-    except nvml.NVMLError:
-        memory = None  # unified memory: the driver has no number of its own
-    text = name.decode() if isinstance(name, bytes) else str(name)
-    return gpu_record(text, memory, system_memory_gb=system_memory)
-
-
-def _jetson(system_memory: float | None) -> tuple[Gpu, ...]:
-    module = jetson_from_device_tree(read_text("/proc/device-tree/model") or "")
-    return (gpu_record(module, None, system_memory_gb=system_memory),) if module else ()
-
-
-def amd_cards(folder: Path, system_memory: float | None) -> tuple[Gpu, ...]:
-    """AMD's cards by the kernel's own files; `folder` is `/sys/class/drm`."""
-    found = []
-    for card in sorted(folder.glob("card[0-9]*")):
-        device = card / "device"
-        if "-" in card.name or read_text(device / "vendor") != _AMD_VENDOR:
-            continue
-        total = read_text(device / "mem_info_vram_total") or ""
-        size = int(total) / 2**30 if total.isdigit() else None
-        number = (read_text(device / "device") or "unknown").removeprefix("0x")
-        name = read_text(device / "product_name") or f"AMD PCI 1002:{number}"
-        found.append(gpu_record(name, size, system_memory_gb=system_memory))
-    return tuple(found)
->>>>>>> main

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bench_loop.machine.nvidia import nvidia_library
+
 
 def boards() -> tuple[tuple[str, float | None], ...]:
     """Name and GiB of every board; empty where the library, its driver or a device is missing.
 
     The memory is None where the driver has no number of its own: unified memory.
     """
-    try:
-        import pynvml as nvml  # type: ignore[import-untyped]
-    except ImportError:
+    nvml = nvidia_library()
+    if nvml is None:
         return ()
     try:
         nvml.nvmlInit()
