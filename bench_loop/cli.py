@@ -24,6 +24,7 @@ COMMANDS = {
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
+    "parse": "Say what names of models, GPUs and streams mean.",
     "score": "Judge one output by a task file.",
     "import": "Take in results of llama-bench or lm-evaluation-harness.",
     "rescore": "Judge a stored run again and show what changed.",

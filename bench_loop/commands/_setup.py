@@ -170,6 +170,7 @@ def prepare(
     from bench_loop.engine.thinking import thinking_mode
     from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
+    from bench_loop.machine.listener import listener_at
     from bench_loop.machine.record import machine_record
     from bench_loop.names.parse import parse_model
 
@@ -178,9 +179,12 @@ def prepare(
     refused = parse_model(model_id, model, provider=server.engine).refuse_reason
     if refused:
         raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
+    # Behind a loopback address may stand a tunnel to another machine.
+    listener = listener_at(server.endpoint) if server.is_local else None
     machine = machine_record(
         detect(),
-        is_local=server.is_local,
+        is_local=server.is_local and not (listener and listener.is_forwarder),
+        listener=listener.program if listener else None,
         label=label,
         declared_gpu=gpu,
         declared_gpu_memory_gb=gpu_memory_gb,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.machine.record import UNKNOWN
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
@@ -17,7 +18,14 @@ from bench_loop.report.stack import (
     spread_figure,
     ttft_figure,
 )
-from bench_loop.result.records import Aggregates, Imported, RunHeader, RunResult, SuiteResult
+from bench_loop.result.records import (
+    Aggregates,
+    Imported,
+    Machine,
+    RunHeader,
+    RunResult,
+    SuiteResult,
+)
 from bench_loop.scoring import constants
 from bench_loop.scoring.plausibility import Implausible
 from bench_loop.scoring.suites import is_censored
@@ -107,10 +115,8 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
         )
-    if header.machine.is_local is False:
-        found.append(
-            Notice("information", "The server is not on this machine: its hardware is not known.")
-        )
+    if place := place_of_server(header.machine):
+        found.append(Notice("information", place))
     censored = [one_line(suite.suite) for suite in quality_suites(header) if is_censored(suite)]
     if censored:
         names = ", ".join(censored)
@@ -130,6 +136,18 @@ def _import_notices(imported: Imported) -> Iterator[Notice]:
     )
     for finding in imported.findings:
         yield Notice("wrong", one_line(finding, 400))
+
+
+def place_of_server(machine: Machine) -> str | None:
+    """Where the server is, if not plainly on the machine that the result names."""
+    if machine.is_local and machine.listener == UNKNOWN:
+        return "Which program answers at the server's port is not known: it may be a tunnel."
+    if machine.is_local is not False:
+        return None
+    if machine.listener:
+        program = one_line(machine.listener)
+        return f"{program} hands the requests on: the hardware behind it is not known."
+    return "The server is not on this machine: its hardware is not known."
 
 
 def doubts(result: RunResult) -> tuple[Notice, ...]:

@@ -154,6 +154,11 @@ class Machine(Record):
     is_local: bool | None = Field(
         description="The model server ran on this very machine. Null: imported."
     )
+    listener: Text | None = Field(
+        None,
+        description="Program that listens at the server's port here: a tunnel's means that the"
+        " server is elsewhere; unknown: the system does not tell; null: not looked at.",
+    )
     declared: DeclaredMachine | None = Field(None, description="What the user declared.")
 
 
