@@ -1,8 +1,12 @@
-"""The trials of one run as they come, told to whoever listens."""
+"""The trials of one run as they come, told to whoever listens, and the time left for more."""
 
 from __future__ import annotations
 
-from bench_loop.engine.events import Listener, TrialFinished, TrialStarted
+import time
+from collections.abc import Callable
+
+from bench_loop.engine.events import Forecasted, Listener, TrialFinished, TrialStarted
+from bench_loop.engine.forecast import Forecast
 from bench_loop.result.records import Trial
 from bench_loop.scoring.rates import generation_rate
 
@@ -11,21 +15,65 @@ MOST_OUTAGES = 2
 
 
 class Ledger:
-    """Announces each trial before it begins and keeps it when it is finished."""
+    """Announces each trial before it begins and keeps it when it is finished.
 
-    def __init__(self, listen: Listener) -> None:
+    `forecast` is revised by every trial; `deadline` is the moment on `clock` at which the budget of
+    the whole run is spent, None where it has none.
+    """
+
+    def __init__(self, listen: Listener, clock: Callable[[], float] = time.monotonic) -> None:
         self.listen = listen
+        self._clock = clock
         self._number = 0
+        self._began = clock()
         self.trials: list[Trial] = []
+        self.forecast: Forecast | None = None
+        self.deadline: float | None = None
 
     def announce(self, suite: str, task_id: str, *, is_timed: bool) -> None:
         self._number += 1
+        self._began = self._clock()
+        if self.forecast is not None:
+            self.forecast.begin(suite)
         self.listen(TrialStarted(self._number, suite, task_id, is_timed))
 
     def keep(self, trial: Trial) -> None:
         self.trials.append(trial)
         rate = generation_rate(trial)
         self.listen(TrialFinished(self._number, trial, rate.tps if rate else None))
+        if self.forecast is not None:
+            self.forecast.finish(trial, self._clock() - self._began)
+            self.tell_time_left()
+
+    def tell_time_left(self) -> None:
+        """Say how long the run will still take, where that is known."""
+        left = self.forecast.left() if self.forecast is not None else None
+        if left is not None:
+            self.listen(Forecasted(left))
+
+    def end_repeats(self) -> None:
+        """The headline of speed stands: no trial of it comes any more."""
+        if self.forecast is not None:
+            self.forecast.end_repeats()
+
+    @property
+    def has_time_to_repeat(self) -> bool:
+        """Whether one more timed trial than planned fits the budgets of speed and of the run."""
+        return self.forecast is None or self.forecast.has_time_to_repeat(self._left_s)
+
+    def has_time_for(self, suite: str, task_id: str) -> bool:
+        """Whether the next trial is expected to end before the budget of the run is spent."""
+        seconds = self.forecast.seconds(suite, task_id) if self.forecast is not None else 0.0
+        return self.has_time(seconds)
+
+    def has_time(self, seconds: float) -> bool:
+        """Whether so many seconds are left of the budget of the run."""
+        left_s = self._left_s
+        return left_s is None or seconds <= left_s
+
+    @property
+    def _left_s(self) -> float | None:
+        return None if self.deadline is None else self.deadline - self._clock()
 
     def scored(self, task_id: str) -> list[Trial]:
         """The trials of one task so far, warm-ups left out."""

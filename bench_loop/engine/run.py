@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
+from bench_loop.engine.budget import Outset, fit, most_prompt_tokens, unmeasured, wanted_curve
 from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
     Event,
@@ -24,7 +26,6 @@ from bench_loop.engine.events import (
     SuitesLeftOut,
     TrialFinished,
 )
-from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, wanted_curve
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.packs import PackSuite
 from bench_loop.engine.plan import FIRST_SEED, RunOptions, RunPlan
@@ -42,6 +43,7 @@ from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
 from bench_loop.scoring.load import CURVE_WINDOWS
 
+OUT_OF_TIME = "The time given with --budget was spent"
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
@@ -80,6 +82,9 @@ class Run:
         self._options = options or RunOptions()
         self._recorder = Recorder(setup.provider)
         self._ledger = Ledger(self._hear)
+        self._ledger.forecast = unmeasured(self._plan)
+        self._began = time.monotonic()
+        self._is_out_of_time = False
         self._telemetry = telemetry or _telemetry(setup)
         self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
         self._speed_plan: SpeedPlan | None = None
@@ -95,6 +100,9 @@ class Run:
         options do not fit the plan, the server or the time.
         """
         run_id, started_at = new_run_id(), datetime.now(UTC)
+        self._began = time.monotonic()
+        if self._options.budget_s is not None:
+            self._ledger.deadline = self._began + self._options.budget_s
         self._refuse_options()
         load_s = self._load()
         before = self._conditions = self._read_conditions(load_s)
@@ -188,12 +196,14 @@ class Run:
         if not self._ledger.is_server_gone:
             self._measure_quality()
         if speed is not None and self._options.sustained_s and not self._ledger.is_server_gone:
-            speed.sustain(self._options.sustained_s)
+            if self._ledger.has_time(self._options.sustained_s):
+                speed.sustain(self._options.sustained_s)
+            else:
+                self._is_out_of_time = True
 
     def _measure_speed(self) -> SpeedSuite:
         """Everything of the speed suite but the sustained load."""
         assert self._plan.speed_suite is not None
-        began = time.monotonic()
         timer = SpeedRun(
             self._plan.speed_suite.pack,
             self._setup.provider,
@@ -204,9 +214,9 @@ class Run:
         if self._telemetry.has_power and self._plan.profile.is_ranked:
             self._listen(Noted("Reading the idle power"))
             self._telemetry.rest()
-        spent_s = time.monotonic() - began
-        expected = forecast(self._plan, self._options, rates, self._window, spent_s)
-        self._speed_plan, self._speed_budget_s = expected.speed_plan, expected.speed_budget_s
+        outset = Outset(self._plan, self._options, rates, self._window, timer.schedule)
+        found = fit(outset, time.monotonic() - self._began)
+        self._speed_plan, self._speed_budget_s = found.speed_plan, found.speed_budget_s
         curve = wanted_curve(self._plan, self._options, rates, self._window)
         if self._options.has_context_curve and not curve:
             raise UsageError(
@@ -214,23 +224,20 @@ class Run:
                 remedy=f"Load at least {CURVE_WINDOWS[0]:,} tokens, or leave --context-curve out.",
             )
         suite = SpeedSuite(
-            timer, self._ledger, expected.speed_plan, rates, curve, self._options.concurrency
+            timer, self._ledger, found.speed_plan, rates, curve, self._options.concurrency
         )
-        self._listen(self._speed_planned(suite, expected))
+        self._ledger.forecast = found.forecast
+        self._listen(
+            SpeedPlanned(found.speed_plan, found.speed_s, len(found.forecast.to_come), rates)
+        )
+        self._ledger.tell_time_left()
         if self._options.probes_context:
             self._listen(Noted("Probing the context window"))
-            limit_s = PROBE_SHARE * expected.total_s
+            limit_s = PROBE_SHARE * found.left.expected
             usable = self._probes.usable(timer.prompts, self._window, rates, limit_s)
             self._conditions = replace(self._conditions, usable=usable)
-        suite.measure(expected.speed_budget_s)
+        suite.measure()
         return suite
-
-    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
-        seconds = {"speed": tuple(suite.expected_seconds()), **expected.quality_s}
-        total = sum(map(len, seconds.values()))
-        return SpeedPlanned(
-            expected.speed_plan, expected.speed_s, total, seconds, expected.determinism_s
-        )
 
     @property
     def _window(self) -> int:
@@ -253,6 +260,9 @@ class Run:
             )
             try:
                 for suite, task, number in self._plan.quality_trials:
+                    if not self._ledger.has_time_for(suite.pack.name, task.id):
+                        self._is_out_of_time = True
+                        return
                     self._ledger.announce(suite.pack.name, task.id, is_timed=False)
                     budget = self._plan.answer_budget(task)
                     settings = replace(
@@ -292,6 +302,8 @@ class Run:
         if self._left_out:
             return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
         missing = missing_suites(self._plan, self._ledger.trials)
+        if self._is_out_of_time:
+            return "incomplete", _out_of_time(missing)
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."
         try:
@@ -301,6 +313,11 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def _out_of_time(missing: Sequence[str]) -> str:
+    what = f"these suites were finished: {', '.join(missing)}" if missing else "the sustained load"
+    return f"{OUT_OF_TIME} before {what}."
 
 
 def _telemetry(setup: Setup) -> Telemetry:
