@@ -1,10 +1,11 @@
 """Checks the forecast of the time left against runs that were recorded.
 
     python -m scripts.forecast TRACE...                        predicted total against the true one
-    python -m scripts.forecast --record TRACE MODEL PROFILE    record a run of the embedded engine
+    python -m scripts.forecast --record TRACE MODEL PROFILE [BUDGET_S]
 
-MODEL may also be the address of a server with one model. A trace holds when each trial began and
-ended and what the forecast learns from, and nothing of what the model wrote.
+The second form records a run of the embedded engine; MODEL may also be the address of a server with
+one model. A trace holds when each trial began and ended and what the forecast learns from, and
+nothing of what the model wrote.
 """
 
 from __future__ import annotations
@@ -134,15 +135,15 @@ def table(traces: Mapping[str, Trace]) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--record"]:
-        file, model, profile = arguments[1:]
-        record(model, profile).write(Path(file))
+        file, model, profile, *budget_s = arguments[1:]
+        record(model, profile, float(budget_s[0]) if budget_s else None).write(Path(file))
         arguments = [file]
     for line in table({Path(name).stem: Trace.read(Path(name)) for name in arguments}):
         print(line)
     return 0
 
 
-def record(model: str, profile: str) -> Trace:
+def record(model: str, profile: str, budget_s: float | None = None) -> Trace:
     """Run `profile` by the way of `bench-loop run`, and keep its times."""
     import tempfile
     from contextlib import closing
@@ -158,7 +159,8 @@ def record(model: str, profile: str) -> Trace:
         name = provider.models()[0].model_id if is_server else model
         setup = prepare(provider, name, load_harness("raw"), sandbox=sandbox_for(plan, "auto"))
         recorder = _Recorder(plan)
-        result = Run(plan, setup, Path(folder), recorder).go()
+        result = Run(plan, setup, Path(folder), recorder, RunOptions(budget_s=budget_s)).go()
+    print(f"{result.status} {result.status_reason or ''}".rstrip())
     about = {
         "model": result.subject.model_id,
         "profile": profile,

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from itertools import chain
 
 from bench_loop.engine.determinism import DETERMINISM_REQUESTS, DETERMINISM_TOKENS
 from bench_loop.engine.pace import Pace, Work, rates_of
@@ -26,22 +26,20 @@ from bench_loop.scoring.constants import (
 from bench_loop.scoring.intervals import TWO_SIDED, t_quantile
 from bench_loop.scoring.load import is_sustained, streams_of
 from bench_loop.scoring.rates import Shape, generation_rate, ttft_s
-from bench_loop.scoring.speed import FAST_HEADLINE, is_too_fast, usual_headline
+from bench_loop.scoring.speed import FAST_HEADLINE, half_width, is_too_fast, usual_headline
 from bench_loop.scoring.spreads import spread
 
-USUAL_SPREAD = 0.03
+USUAL_SPREAD = 0.02
 """Standard deviation of timed trials, a share of their mean, before any was seen."""
-PRIOR_TRIALS = 2.0
-"""Trials that an expected spread is worth against a measured one."""
-UNEVEN_SHARE = 0.2
-"""Spread of trials by how uneven their streams are: by (95th percentile / median - 1) of gaps."""
-LEAST_SPREAD, MOST_SPREAD = 0.005, 0.05
-"""Between these a spread may be expected from the evenness of streams."""
+PRIOR_TRIALS = 1.0
+"""Trials that it is worth against those seen."""
 TASK_SPREAD = 0.5
 """Standard deviation of what a single task takes, a share of what is expected."""
 LEAST_EVIDENCE = 3
 """Finished trials before which nothing is said where there was no calibration."""
-LATE = 0.1
+MOST_EVIDENCE = 5
+"""Trials from which on more of them do not make the machine's pace surer: its load changes."""
+LATE = 0.5
 """A trial that takes longer than expected is expected to take so much of the excess again."""
 
 
@@ -81,11 +79,13 @@ class Forecast:
         is_probed: bool = False,
         sustained_s: float = 0.0,
     ) -> None:
+        self._rates = rates
         self._pace = Pace(rates) if rates else None
         self._evidence = 0 if rates else LEAST_EVIDENCE
         self._is_fast = rates is not None and rates.generation_tps > FAST_GENERATION_TPS
         self._to_come = list(to_come)
         self._speed_plan = speed_plan
+        self._may_repeat = speed_plan not in (None, "minimum")
         self._speed_left_s = speed_budget_s
         self._is_probed = is_probed
         self._sustained_s = sustained_s
@@ -111,7 +111,7 @@ class Forecast:
 
     def end_repeats(self) -> None:
         """The stopping rule is content: no trial comes beyond those of the plan."""
-        self._speed_plan = None
+        self._may_repeat = False
 
     def finish(self, trial: Trial, seconds: float) -> None:
         """Take in a trial that took `seconds` from its announcement to its record.
@@ -149,7 +149,11 @@ class Forecast:
         repeats, repeats_s, doubt_s = self._repeats()
         beside_s = self._beside_s + self._probes_s(pace)
         expected = repeats_s + beside_s + sum(map(sum, by_suite.values()))
-        variance = doubt_s**2 + (self._spread() * expected) ** 2
+        # The machine's own pace: single trials differ, and their mean is known from few of them.
+        trials = [*chain.from_iterable(by_suite.values()), repeats_s]
+        seen = max(1, min(self._finished, MOST_EVIDENCE))
+        squares = sum(one**2 for one in trials) + expected**2 / seen
+        variance = doubt_s**2 + self._spread() ** 2 * squares
         for suite, seconds in by_suite.items():
             if suite != "speed":
                 variance += (pace.doubt(suite) * sum(seconds)) ** 2
@@ -214,11 +218,13 @@ class Forecast:
 
     def _repeats(self) -> tuple[float, float, float]:
         """How many trials the stopping rule will add, their seconds, and the doubt in these."""
-        if self._speed_plan in (None, "minimum") or self._pace is None:
+        if not self._may_repeat or self._pace is None:
             return 0.0, 0.0, 0.0
         shape = self._headline()
         done = len(self._timed[shape.task_id])
         planned = sum(work.task_id == shape.task_id for work in self._to_come)
+        if done >= HEADLINE_TRIALS and not planned and self._is_steady():
+            return 0.0, 0.0, 0.0
         deviation, have = self._spread(), done + planned
         expected, fewest, most = (
             max(0, trials_needed(share * deviation) - have) for share in (1.0, 0.5, 2.0)
@@ -234,22 +240,25 @@ class Forecast:
         """Standard deviation of the headline's trials, a share of their mean.
 
         Both figures of the stopping rule have to be steady, so it is the larger one of them. Few
-        trials say little of it: it is drawn to what the evenness of the streams makes expect.
+        trials say little of it: the calibration is then taken as one of them, and it is drawn to
+        what is usual.
         """
+        rates, firsts = self._figures()
+        if self._rates and len(rates) < HEADLINE_TRIALS:
+            rates = [self._rates.generation_tps, *rates]
+        return max(_drawn(rates), _drawn(firsts) if len(firsts) > 1 else 0.0)
+
+    def _is_steady(self) -> bool:
+        """Whether the headline's trials so far would content the stopping rule."""
+        spreads = [spread(values) for values in self._figures()]
+        widths = [half_width(one) for one in spreads if one is not None]
+        return all(width is not None and width <= TARGET_HALF_WIDTH for width in widths)
+
+    def _figures(self) -> tuple[list[float], list[float]]:
+        """Generation speeds and times to the first token of the headline's trials."""
         done = self._timed.get(self._headline().task_id, [])
         rates = [rate.tps for trial in done if (rate := generation_rate(trial))]
-        firsts = [first for trial in done if (first := ttft_s(trial)) is not None]
-        usual = self._usual_spread()
-        return max(_drawn(values, usual) for values in (rates, firsts))
-
-    def _usual_spread(self) -> float:
-        """What a stream's own unevenness makes expect of the spread between trials."""
-        streams = [trial.stream for trials in self._timed.values() for trial in trials]
-        gaps = [stream.gaps for stream in streams if stream is not None and stream.gaps]
-        if not gaps:
-            return USUAL_SPREAD
-        uneven = median(gap.p95_s / max(gap.p50_s, 1e-6) - 1 for gap in gaps)
-        return min(max(UNEVEN_SHARE * uneven, LEAST_SPREAD), MOST_SPREAD)
+        return rates, [first for trial in done if (first := ttft_s(trial)) is not None]
 
 
 def trials_needed(deviation: float) -> int:
@@ -260,11 +269,11 @@ def trials_needed(deviation: float) -> int:
     return MAX_SPEED_TRIALS
 
 
-def _drawn(values: Sequence[float], usual: float) -> float:
+def _drawn(values: Sequence[float]) -> float:
     """The relative standard deviation of `values`, drawn to the usual one by PRIOR_TRIALS."""
     seen = spread(values)
     if seen is None or seen.stdev is None:
-        return usual
+        return USUAL_SPREAD
     more = seen.n - 1
-    squares = PRIOR_TRIALS * usual**2 + more * (seen.stdev / seen.mean) ** 2
+    squares = PRIOR_TRIALS * USUAL_SPREAD**2 + more * (seen.stdev / seen.mean) ** 2
     return math.sqrt(squares / (PRIOR_TRIALS + more))

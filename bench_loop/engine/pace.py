@@ -13,12 +13,15 @@ from bench_loop.engine.speed_plans import CALIBRATION, Rates
 from bench_loop.result.records import Trial
 from bench_loop.scoring.rates import Shape, ttft_s
 
-MEMORY = 0.9
+MEMORY = 0.8
 """Weight of what was seen before each newer trial: a machine's load changes in minutes."""
 LONG_PROMPT = 2048
 """Prompt tokens at which the reading of prompts may have become noticeably slower."""
-BEND_DOUBT = 0.3
-"""How much evidence it takes to believe that long prompts are read more slowly, in trials."""
+USUAL_BEND = 0.15
+"""How much more a token costs at LONG_PROMPT than at the beginning, before it was seen: little on
+a large model, more than its own size on a tiny one."""
+BEND_TRIALS = 0.3
+"""Trials that this is worth. Few: only a comparison of trials at different times tells better."""
 ANSWER_SHARE = 0.35
 """Share of its budget that an answer takes, before any was seen."""
 DOUBT_OF_ANSWERS = 0.5
@@ -65,13 +68,20 @@ class Pace:
     def seconds(self, work: Work) -> float:
         """Expected seconds of a trial, from its announcement to its record."""
         if work.is_timed:
-            if seen := self._timed.get(work.task_id):
-                return seen.value
-            prompt, output = work.prompt_tokens, work.output_tokens * self._forced_share.value
-        else:
-            prompt = work.prompt_tokens * self._prompt_shares.of(work.suite)
-            output = work.output_tokens * self._answer_shares.of(work.suite)
+            return self._shape_s(work) * self._shape_factor(work.task_id)
+        prompt = work.prompt_tokens * self._prompt_shares.of(work.suite)
+        output = work.output_tokens * self._answer_shares.of(work.suite)
         return self.request_s(prompt, output) + self._beside_s(work.suite)
+
+    def _shape_s(self, work: Work) -> float:
+        """Expected seconds of a timed trial, by what all requests have shown."""
+        output = work.output_tokens * self._forced_share.value
+        return self.request_s(work.prompt_tokens, output) + self._beside_s(work.suite)
+
+    def _shape_factor(self, task_id: str) -> float:
+        """How much longer this shape takes than the others make expect."""
+        seen = self._timed.get(task_id)
+        return seen.value if seen else 1.0
 
     def request_s(self, prompt_tokens: float, output_tokens: float) -> float:
         """Expected seconds of a request of so many uncached and generated tokens."""
@@ -88,8 +98,8 @@ class Pace:
             self._prompt_shares.see(work.suite, prompt, work.prompt_tokens)
             self._answer_shares.see(work.suite, output, work.output_tokens)
             return
-        self._timed.setdefault(work.task_id, _Mean(0.0, 0.0)).see(seconds)
         self._forced_share.see(output / work.output_tokens)
+        self._timed.setdefault(work.task_id, _Mean(0.0, 0.0)).see(seconds / self._shape_s(work))
 
     def doubt(self, suite: str) -> float:
         """Standard deviation, as a share, of what is expected of a suite's answers."""
@@ -130,8 +140,8 @@ class _Mean:
 class _PromptTime:
     """Seconds to read a prompt: a n + b n^2, as attention costs the more the more is read.
 
-    `a` and `b` are the weighted least squares of the relative errors; b = 0 is worth BEND_DOUBT
-    trials at LONG_PROMPT tokens, as it rests on a comparison of trials at different times.
+    `a` and `b` are the weighted least squares of the relative errors, with newer and longer prompts
+    weighing more, and USUAL_BEND as one of the observations.
     """
 
     def __init__(self) -> None:
@@ -149,11 +159,12 @@ class _PromptTime:
         usual = sum(s for _, s in self._seen) / sum(n for n, _ in self._seen)
         a2 = ab = b2 = a1 = b1 = 0.0
         for age, (tokens, seconds) in enumerate(reversed(self._seen)):
-            weight, each = math.pow(MEMORY, age), seconds / tokens / usual
+            weight = math.pow(MEMORY, age) * math.sqrt(tokens / LONG_PROMPT)
+            each = seconds / tokens / usual
             x, z = 1 / each, tokens / LONG_PROMPT / each
             a2, ab, b2 = a2 + weight * x * x, ab + weight * x * z, b2 + weight * z * z
             a1, b1 = a1 + weight * x, b1 + weight * z
-        b2 += BEND_DOUBT
+        b2, b1 = b2 + BEND_TRIALS, b1 + BEND_TRIALS * USUAL_BEND
         bend = (a2 * b1 - ab * a1) / (a2 * b2 - ab * ab)
         flat = (a1 - ab * bend) / a2
         if bend < 0:
