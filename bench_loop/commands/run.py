@@ -169,13 +169,15 @@ def command(
 
 def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
     """The error that a run ends with when not all of its plan was measured."""
-    from bench_loop.engine.run import SANDBOX_REMEDY
-    from bench_loop.errors import ProviderError, SandboxError
+    from bench_loop.engine.run import OUT_OF_TIME, SANDBOX_REMEDY
+    from bench_loop.errors import ProviderError, SandboxError, SetupError
 
     message = f"The run is incomplete: {result.status_reason}"
     kept = "what was measured is kept, not ranked."
     if lacks_sandbox:
         return SandboxError(message, remedy=f"{SANDBOX_REMEDY} Then run it again; {kept}")
+    if (result.status_reason or "").startswith(OUT_OF_TIME):
+        return SetupError(message, remedy=f"Give it more time, or a smaller profile; {kept}")
     return ProviderError(message, remedy=f"See to the server and run it again; {kept}")
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.context import PROBE_SHARE
 from bench_loop.engine.forecast import Forecast, TimeLeft
-from bench_loop.engine.pace import Work
+from bench_loop.engine.pace import Pace, Work
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.profiles import PROFILES
-from bench_loop.engine.speed_plans import STREAM, Rates, Timing, curve_shapes, expected_s
+from bench_loop.engine.speed_plans import STREAM, Rates, Timing, curve_shapes
 from bench_loop.engine.toolbox import definitions_of
 from bench_loop.errors import UsageError
 from bench_loop.result.records import SpeedPlan
@@ -110,7 +110,8 @@ def wanted_curve(
 
 def plan_s(outset: Outset, speed_plan: SpeedPlan) -> float:
     """Expected seconds of a speed plan without repeats."""
-    return expected_s(outset.rates, (timing.shape for timing in outset.schedule(speed_plan)))
+    pace = Pace(outset.rates)
+    return sum(pace.seconds(Work.of(timing.shape)) for timing in outset.schedule(speed_plan))
 
 
 def _forecast_of_rest(outset: Outset) -> TimeLeft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +43,7 @@ from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
 from bench_loop.result.store import new_run_id, save
 from bench_loop.scoring.load import CURVE_WINDOWS
 
-OUT_OF_TIME = "The time given with --budget was spent"
+OUT_OF_TIME = "The machine was slower than predicted, and the budget of the run was spent"
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
@@ -74,16 +74,19 @@ class Run:
         listen: Listener,
         options: RunOptions | None = None,
         telemetry: Telemetry | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`clock` gives the seconds that the forecast and the budget of the run go by."""
         self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
         self._output = output
         self._listen = listen
         self._options = options or RunOptions()
         self._recorder = Recorder(setup.provider)
-        self._ledger = Ledger(self._hear)
+        self._clock = clock
+        self._began = clock()
+        self._ledger = Ledger(self._hear, clock)
         self._ledger.forecast = unmeasured(self._plan)
-        self._began = time.monotonic()
         self._is_out_of_time = False
         self._telemetry = telemetry or _telemetry(setup)
         self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
@@ -100,7 +103,7 @@ class Run:
         options do not fit the plan, the server or the time.
         """
         run_id, started_at = new_run_id(), datetime.now(UTC)
-        self._began = time.monotonic()
+        self._began = self._clock()
         if self._options.budget_s is not None:
             self._ledger.deadline = self._began + self._options.budget_s
         self._refuse_options()
@@ -215,7 +218,7 @@ class Run:
             self._listen(Noted("Reading the idle power"))
             self._telemetry.rest()
         outset = Outset(self._plan, self._options, rates, self._window, timer.schedule)
-        found = fit(outset, time.monotonic() - self._began)
+        found = fit(outset, self._clock() - self._began)
         self._speed_plan, self._speed_budget_s = found.speed_plan, found.speed_budget_s
         curve = wanted_curve(self._plan, self._options, rates, self._window)
         if self._options.has_context_curve and not curve:
@@ -316,8 +319,10 @@ class Run:
 
 
 def _out_of_time(missing: Sequence[str]) -> str:
-    what = f"these suites were finished: {', '.join(missing)}" if missing else "the sustained load"
-    return f"{OUT_OF_TIME} before {what}."
+    """Why a run stopped at its budget, and what it lacks."""
+    if not missing:
+        return f"{OUT_OF_TIME} before the sustained load."
+    return f"{OUT_OF_TIME}. Not all tasks were run: {', '.join(missing)}."
 
 
 def _telemetry(setup: Setup) -> Telemetry:
