@@ -33,10 +33,13 @@ USUAL_SPREAD = 0.02
 """Standard deviation of timed trials, a share of their mean, before any was seen."""
 PRIOR_TRIALS = 1.0
 """Trials that it is worth against those seen."""
-TASK_SPREAD = 0.5
-"""Standard deviation of what a single task takes, a share of what is expected."""
+TASK_SPREAD = 0.9
+"""Standard deviation of what a single task takes, a share of what is expected: a few answers run to
+the end of their budget."""
 LEAST_EVIDENCE = 3
 """Finished trials before which nothing is said where there was no calibration."""
+PACE_DOUBT = 0.1
+"""How much slower or quicker the machine may become for the rest of the run, however steady."""
 MOST_EVIDENCE = 5
 """Trials from which on more of them do not make the machine's pace surer: its load changes."""
 LATE = 0.5
@@ -153,7 +156,7 @@ class Forecast:
         trials = [*chain.from_iterable(by_suite.values()), repeats_s]
         seen = max(1, min(self._finished, MOST_EVIDENCE))
         squares = sum(one**2 for one in trials) + expected**2 / seen
-        variance = doubt_s**2 + self._spread() ** 2 * squares
+        variance = doubt_s**2 + self._spread() ** 2 * squares + (PACE_DOUBT * expected) ** 2
         for suite, seconds in by_suite.items():
             if suite != "speed":
                 variance += (pace.doubt(suite) * sum(seconds)) ** 2
@@ -197,11 +200,13 @@ class Forecast:
         return Work.of(shape) if shape else None
 
     def _next_s(self, pace: Pace) -> float:
-        """What comes next: planned timed trials, then repeats, then the tasks."""
+        """What comes next, with what is asked before it: timed trials, repeats, then the tasks."""
         first = self._to_come[0] if self._to_come else None
-        if (first is None or first.suite != "speed") and self._repeats()[0]:
+        if first is not None and first.is_timed:
+            return self._beside_s + pace.seconds(first)
+        if self._repeats()[0]:
             return pace.seconds(Work.of(self._headline()))
-        return pace.seconds(first) if first else 0.0
+        return self._probes_s(pace) + (pace.seconds(first) if first else 0.0)
 
     def _probes_s(self, pace: Pace) -> float:
         if not self._is_probed:
