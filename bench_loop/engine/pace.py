@@ -146,32 +146,61 @@ class _PromptTime:
 
     def __init__(self) -> None:
         self._seen: list[tuple[float, float]] = []
+        self._flat = self._bend = 0.0
 
     def see(self, tokens: float, seconds: float) -> None:
         self._seen.append((tokens, max(seconds, 1e-6)))
+        self._fit()
 
     def seconds(self, tokens: float) -> float:
-        flat, bend = self._fit()
-        return tokens * (flat + bend * tokens / LONG_PROMPT)
+        return tokens * (self._flat + self._bend * tokens / LONG_PROMPT)
 
-    def _fit(self) -> tuple[float, float]:
+    def _fit(self) -> None:
         """Seconds a token at the beginning of a prompt, and how many more at LONG_PROMPT."""
-        usual = sum(s for _, s in self._seen) / sum(n for n, _ in self._seen)
-        a2 = ab = b2 = a1 = b1 = 0.0
+        usual = math.fsum(s for _, s in self._seen) / math.fsum(n for n, _ in self._seen)
+        a2 = ab = a1 = 0.0
+        b2, b1 = BEND_TRIALS, BEND_TRIALS * USUAL_BEND
         for age, (tokens, seconds) in enumerate(reversed(self._seen)):
             weight = math.pow(MEMORY, age) * math.sqrt(tokens / LONG_PROMPT)
             each = seconds / tokens / usual
             x, z = 1 / each, tokens / LONG_PROMPT / each
             a2, ab, b2 = a2 + weight * x * x, ab + weight * x * z, b2 + weight * z * z
             a1, b1 = a1 + weight * x, b1 + weight * z
-        b2, b1 = b2 + BEND_TRIALS, b1 + BEND_TRIALS * USUAL_BEND
         bend = (a2 * b1 - ab * a1) / (a2 * b2 - ab * ab)
         flat = (a1 - ab * bend) / a2
         if bend < 0:
             flat, bend = a1 / a2, 0.0
         elif flat < 0:
             flat, bend = 0.0, b1 / b2
-        return flat * usual, bend * usual
+        self._flat, self._bend = flat * usual, bend * usual
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Tokens of so many trials, seen and planned."""
+
+    seen: float = 0.0
+    planned: float = 0.0
+    trials: int = 0
+
+    def add(self, seen: float, planned: float) -> None:
+        self.seen, self.planned, self.trials = (
+            self.seen + seen,
+            self.planned + planned,
+            self.trials + 1,
+        )
+
+    def without(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.seen - other.seen, self.planned - other.planned, self.trials - other.trials
+        )
+
+    def share(self, prior: float) -> float:
+        """The ratio of the sums, with SHARE_TRIALS trials of the mean size at `prior`."""
+        if not self.trials:
+            return prior
+        weight = SHARE_TRIALS * self.planned / self.trials
+        return (self.seen + weight * prior) / (self.planned + weight)
 
 
 class _Shares:
@@ -183,26 +212,19 @@ class _Shares:
 
     def __init__(self, prior: float) -> None:
         self._prior = prior
-        self._seen: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        self._all = _Sums()
+        self._by_suite: dict[str, _Sums] = defaultdict(_Sums)
 
     def see(self, suite: str, tokens: float, planned: float) -> None:
-        self._seen[suite].append((tokens, planned))
+        self._all.add(tokens, planned)
+        self._by_suite[suite].add(tokens, planned)
 
     def trials(self, suite: str) -> int:
-        return len(self._seen.get(suite, ()))
+        return self._by_suite[suite].trials
 
     def of(self, suite: str) -> float:
-        others = [one for name, seen in self._seen.items() if name != suite for one in seen]
-        return _shrunk(self._seen.get(suite, ()), _shrunk(others, self._prior))
-
-
-def _shrunk(seen: list[tuple[float, float]] | tuple[()], prior: float) -> float:
-    """The ratio of the sums, with SHARE_TRIALS trials of the mean size at the prior."""
-    if not seen:
-        return prior
-    tokens, planned = (math.fsum(column) for column in zip(*seen, strict=True))
-    weight = SHARE_TRIALS * planned / len(seen)
-    return (tokens + weight * prior) / (planned + weight)
+        own = self._by_suite[suite]
+        return own.share(self._all.without(own).share(self._prior))
 
 
 def rates_of(trial: Trial) -> Rates | None:
