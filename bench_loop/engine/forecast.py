@@ -1,38 +1,27 @@
 """How long the rest of a run will take, revised after every trial: the one place that predicts.
 
 What is left is the sum over the trials of the plan (pace.py), the repeats that the stopping rule of
-speed will probably ask for, and what is asked beside the trials. The total is the time gone by and
-what is left.
+speed will probably ask for (repeats.py), and what is asked beside the trials. The total is the time
+gone by and what is left.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from bench_loop.engine.determinism import DETERMINISM_REQUESTS, DETERMINISM_TOKENS
 from bench_loop.engine.pace import Pace, Work, rates_of
+from bench_loop.engine.repeats import HeadlineTrials
 from bench_loop.engine.speed_plans import Rates
 from bench_loop.result.records import SpeedPlan, Trial
-from bench_loop.scoring.constants import (
-    FAST_GENERATION_TPS,
-    HEADLINE_TRIALS,
-    MAX_SPEED_TRIALS,
-    TARGET_HALF_WIDTH,
-)
-from bench_loop.scoring.intervals import TWO_SIDED, t_quantile
 from bench_loop.scoring.load import is_sustained, streams_of
-from bench_loop.scoring.rates import Shape, generation_rate, ttft_s
-from bench_loop.scoring.speed import FAST_HEADLINE, half_width, is_too_fast, usual_headline
-from bench_loop.scoring.spreads import spread
+from bench_loop.scoring.rates import Shape
 
-USUAL_SPREAD = 0.02
-"""Standard deviation of timed trials, a share of their mean, before any was seen."""
-PRIOR_TRIALS = 1.0
-"""Trials that it is worth against those seen."""
 TASK_SPREAD = 0.9
 """Standard deviation of what a single task takes, a share of what is expected: a few answers run to
 the end of their budget."""
@@ -82,18 +71,14 @@ class Forecast:
         is_probed: bool = False,
         sustained_s: float = 0.0,
     ) -> None:
-        self._rates = rates
         self._pace = Pace(rates) if rates else None
         self._evidence = 0 if rates else LEAST_EVIDENCE
-        self._is_fast = rates is not None and rates.generation_tps > FAST_GENERATION_TPS
         self._to_come = list(to_come)
-        self._speed_plan = speed_plan
-        self._may_repeat = speed_plan not in (None, "minimum")
+        self._headline = HeadlineTrials(speed_plan, rates)
         self._speed_left_s = speed_budget_s
         self._is_probed = is_probed
         self._sustained_s = sustained_s
         self._beside_s = 0.0
-        self._timed: dict[str, list[Trial]] = defaultdict(list)
         self._finished = 0
 
     def add_before(self, seconds: float) -> None:
@@ -114,7 +99,7 @@ class Forecast:
 
     def end_repeats(self) -> None:
         """The stopping rule is content: no trial comes beyond those of the plan."""
-        self._may_repeat = False
+        self._headline.is_closed = True
 
     def finish(self, trial: Trial, seconds: float) -> None:
         """Take in a trial that took `seconds` from its announcement to its record.
@@ -128,8 +113,7 @@ class Forecast:
         work = self._take(trial)
         if trial.suite == "speed":
             self._speed_left_s -= seconds
-            if not trial.is_warmup:
-                self._timed[trial.task_id].append(trial)
+            self._headline.add(trial)
         if work is None or streams_of(trial.task_id) is not None:
             return
         if self._pace is None and (rates := rates_of(trial)):
@@ -149,14 +133,16 @@ class Forecast:
         by_suite: dict[str, list[float]] = defaultdict(list)
         for work in self._to_come:
             by_suite[work.suite].append(pace.seconds(work))
-        repeats, repeats_s, doubt_s = self._repeats()
+        repeats = self._repeats(pace)
         beside_s = self._beside_s + self._probes_s(pace)
-        expected = repeats_s + beside_s + sum(map(sum, by_suite.values()))
+        expected = repeats.seconds + beside_s + sum(map(sum, by_suite.values()))
         # The machine's own pace: single trials differ, and their mean is known from few of them.
-        trials = [*chain.from_iterable(by_suite.values()), repeats_s]
+        trials = [*chain.from_iterable(by_suite.values()), repeats.seconds]
         seen = max(1, min(self._finished, MOST_EVIDENCE))
         squares = sum(one**2 for one in trials) + expected**2 / seen
-        variance = doubt_s**2 + self._spread() ** 2 * squares + (PACE_DOUBT * expected) ** 2
+        variance = (
+            repeats.doubt_s**2 + self._headline.spread**2 * squares + (PACE_DOUBT * expected) ** 2
+        )
         for suite, seconds in by_suite.items():
             if suite != "speed":
                 variance += (pace.doubt(suite) * sum(seconds)) ** 2
@@ -168,7 +154,7 @@ class Forecast:
             fixed_s + expected,
             fixed_s + expected + margin,
             self._next_s(pace),
-            len(by_suite["speed"]) + round(repeats),
+            len(by_suite["speed"]) + repeats.trials,
         )
 
     def has_time_to_repeat(self, seconds: float | None) -> bool:
@@ -179,11 +165,10 @@ class Forecast:
         left = self.left()
         if self._pace is None or left is None:
             return True
-        repeats, repeats_s, _ = self._repeats()
-        each_s = repeats_s / repeats if repeats else self._pace.seconds(Work.of(self._headline()))
-        if each_s > self._speed_left_s:
+        repeats = self._repeats(self._pace)
+        if repeats.each_s > self._speed_left_s:
             return False
-        return seconds is None or each_s + left.high - repeats_s <= seconds
+        return seconds is None or repeats.each_s + left.high - repeats.seconds <= seconds
 
     def seconds(self, suite: str, task_id: str) -> float:
         """Expected seconds of a planned trial; 0 where nothing is known."""
@@ -204,8 +189,9 @@ class Forecast:
         first = self._to_come[0] if self._to_come else None
         if first is not None and first.is_timed:
             return self._beside_s + pace.seconds(first)
-        if self._repeats()[0]:
-            return pace.seconds(Work.of(self._headline()))
+        repeats = self._repeats(pace)
+        if repeats.trials:
+            return repeats.each_s
         return self._probes_s(pace) + (pace.seconds(first) if first else 0.0)
 
     def _probes_s(self, pace: Pace) -> float:
@@ -213,72 +199,23 @@ class Forecast:
             return 0.0
         return DETERMINISM_REQUESTS * pace.request_s(64, DETERMINISM_TOKENS)
 
-    def _headline(self) -> Shape:
-        """The shape that the stopping rule repeats."""
-        plan = self._speed_plan or "headline"
-        usual = usual_headline(plan)
-        done = self._timed.get(usual.task_id, [])
-        is_fast = is_too_fast(done, plan) if done else self._is_fast
-        return FAST_HEADLINE if is_fast and plan != "minimum" else usual
-
-    def _repeats(self) -> tuple[float, float, float]:
-        """How many trials the stopping rule will add, their seconds, and the doubt in these."""
-        if not self._may_repeat or self._pace is None:
-            return 0.0, 0.0, 0.0
-        shape = self._headline()
-        done = len(self._timed[shape.task_id])
+    def _repeats(self, pace: Pace) -> _Repeats:
+        shape = self._headline.shape
         planned = sum(work.task_id == shape.task_id for work in self._to_come)
-        if done >= HEADLINE_TRIALS and not planned and self._is_steady():
-            return 0.0, 0.0, 0.0
-        deviation, have = self._spread(), done + planned
-        expected, fewest, most = (
-            max(0, trials_needed(share * deviation) - have) for share in (1.0, 0.5, 2.0)
-        )
-        each_s = self._pace.seconds(Work.of(shape))
-        timed_s = sum(self._pace.seconds(work) for work in self._to_come if work.is_timed)
+        expected, fewest, most = self._headline.repeats(planned)
+        each_s = pace.seconds(Work.of(shape))
+        timed_s = sum(pace.seconds(work) for work in self._to_come if work.is_timed)
         limit_s = max(0.0, self._speed_left_s - timed_s)
         seconds = min(expected * each_s, limit_s)
+        # As likely to be any number between the fewest and the most.
         doubt_s = min((most - fewest) * each_s, limit_s) / math.sqrt(12)
-        return (seconds / each_s if each_s else 0.0), seconds, doubt_s
-
-    def _spread(self) -> float:
-        """Standard deviation of the headline's trials, a share of their mean.
-
-        Both figures of the stopping rule have to be steady, so it is the larger one of them. Few
-        trials say little of it: the calibration is then taken as one of them, and it is drawn to
-        what is usual.
-        """
-        rates, firsts = self._figures()
-        if self._rates and len(rates) < HEADLINE_TRIALS:
-            rates = [self._rates.generation_tps, *rates]
-        return max(_drawn(rates), _drawn(firsts) if len(firsts) > 1 else 0.0)
-
-    def _is_steady(self) -> bool:
-        """Whether the headline's trials so far would content the stopping rule."""
-        spreads = [spread(values) for values in self._figures()]
-        widths = [half_width(one) for one in spreads if one is not None]
-        return all(width is not None and width <= TARGET_HALF_WIDTH for width in widths)
-
-    def _figures(self) -> tuple[list[float], list[float]]:
-        """Generation speeds and times to the first token of the headline's trials."""
-        done = self._timed.get(self._headline().task_id, [])
-        rates = [rate.tps for trial in done if (rate := generation_rate(trial))]
-        return rates, [first for trial in done if (first := ttft_s(trial)) is not None]
+        return _Repeats(round(seconds / each_s) if each_s else 0, each_s, seconds, doubt_s)
 
 
-def trials_needed(deviation: float) -> int:
-    """Trials until t(0.975, n - 1) x deviation / sqrt(n) is small enough to stop."""
-    for n in range(HEADLINE_TRIALS, MAX_SPEED_TRIALS):
-        if t_quantile(TWO_SIDED, n - 1) * deviation / math.sqrt(n) <= TARGET_HALF_WIDTH:
-            return n
-    return MAX_SPEED_TRIALS
+class _Repeats(NamedTuple):
+    """Trials beyond the plan: how many, seconds of each and of all, and the doubt in these."""
 
-
-def _drawn(values: Sequence[float]) -> float:
-    """The relative standard deviation of `values`, drawn to the usual one by PRIOR_TRIALS."""
-    seen = spread(values)
-    if seen is None or seen.stdev is None:
-        return USUAL_SPREAD
-    more = seen.n - 1
-    squares = PRIOR_TRIALS * USUAL_SPREAD**2 + more * (seen.stdev / seen.mean) ** 2
-    return math.sqrt(squares / (PRIOR_TRIALS + more))
+    trials: int
+    each_s: float
+    seconds: float
+    doubt_s: float

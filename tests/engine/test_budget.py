@@ -68,10 +68,10 @@ def test_smoke_never_takes_more_than_the_minimum() -> None:
 
 def test_a_budget_takes_the_largest_plan_that_leaves_time_for_every_task() -> None:
     rich = fitted("core")
-    # Less than `nine` needs, and far more than `headline` does.
-    budget_s = rich.left.expected - rich.speed_s / 2
+    five = fitted("core", RunOptions(speed_budget_s=rich.speed_s - 1))
+    budget_s = five.left.high
     found = fitted("core", RunOptions(budget_s=budget_s))
-    assert (rich.speed_plan, found.speed_plan) == ("nine", "five")
+    assert (rich.speed_plan, five.speed_plan, found.speed_plan) == ("nine", "five", "five")
     assert found.left.expected <= budget_s
     tasks = make_plan(profile="core").quality_trials
     assert len(found.forecast.to_come) == len(tasks) + len(schedule("five")) + 1

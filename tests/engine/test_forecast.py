@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings, StreamFacts, TokenCounts
-from bench_loop.engine.forecast import Forecast, TimeLeft, trials_needed
+from bench_loop.engine.forecast import Forecast, TimeLeft
 from bench_loop.engine.pace import Work
+from bench_loop.engine.repeats import trials_needed
 from bench_loop.engine.speed_plans import HEADLINE, PREFILL, Rates
 from bench_loop.result.records import Trial
 from bench_loop.scoring.load import sustained_id
@@ -164,12 +165,13 @@ def test_a_machine_that_has_become_slower_is_followed() -> None:
 
 
 def test_the_range_narrows_as_trials_agree() -> None:
-    forecast = Forecast(RATES, TASKS)
-    widths = []
-    for work in TASKS[:8]:
-        left = after(forecast, [answer(work, 90)])
-        widths.append((left.high - left.low) / left.expected)
-    assert widths[-1] < widths[0]
+    def width(forecast: Forecast) -> float:
+        left = after(forecast, [])
+        return (left.high - left.low) / left.expected
+
+    seen = Forecast(RATES, TASKS)
+    after(seen, [answer(work, 90) for work in TASKS[:6]])
+    assert width(seen) < width(Forecast(RATES, TASKS[6:]))
 
 
 def test_probes_count_until_the_first_task_begins() -> None:
