@@ -29,6 +29,8 @@ class Ledger:
         self.trials: list[Trial] = []
         self.forecast: Forecast | None = None
         self.deadline: float | None = None
+        self.is_out_of_time = False
+        """Whether something was not begun because the budget of the run has no room for it."""
 
     def announce(self, suite: str, task_id: str, *, is_timed: bool) -> None:
         self._number += 1
@@ -59,25 +61,40 @@ class Ledger:
     @property
     def has_time_to_repeat(self) -> bool:
         """Whether one more timed trial than planned fits the budgets of speed and of the run."""
-        return self.forecast is None or self.forecast.has_time_to_repeat(self._left_s)
+        return self.forecast is None or self.forecast.has_time_to_repeat(self.left_s)
 
     def has_time_for(self, suite: str, task_id: str) -> bool:
-        """Whether the next trial is expected to end before the budget of the run is spent."""
+        """Whether the next trial is expected to end before the budget of the run is spent.
+
+        When it is not, the run is out of time: what is to come is not begun either.
+        """
         seconds = self.forecast.seconds(suite, task_id) if self.forecast is not None else 0.0
         return self.has_time(seconds)
 
     def has_time(self, seconds: float) -> bool:
-        """Whether so many seconds are left of the budget of the run."""
-        left_s = self._left_s
-        return left_s is None or seconds <= left_s
+        """Whether more than so many seconds are left of the budget of the run."""
+        left_s = self.left_s
+        if left_s is not None and left_s <= seconds:
+            self.is_out_of_time = True
+        return not self.is_out_of_time
+
+    def within_budget(self, limit_s: float) -> float:
+        """The wall limit of a trial that must end with the budget of the run."""
+        return limit_s if self.left_s is None else min(limit_s, max(self.left_s, 0.1))
 
     @property
-    def _left_s(self) -> float | None:
+    def left_s(self) -> float | None:
+        """Seconds until the budget of the run is spent; None where it has none."""
         return None if self.deadline is None else self.deadline - self._clock()
 
     def scored(self, task_id: str) -> list[Trial]:
         """The trials of one task so far, warm-ups left out."""
         return [trial for trial in self.trials if trial.task_id == task_id and not trial.is_warmup]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be begun: the server is gone, or the time."""
+        return self.is_out_of_time or self.is_server_gone
 
     @property
     def is_server_gone(self) -> bool:

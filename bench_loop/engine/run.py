@@ -87,7 +87,6 @@ class Run:
         self._began = clock()
         self._ledger = Ledger(self._hear, clock)
         self._ledger.forecast = unmeasured(self._plan)
-        self._is_out_of_time = False
         self._telemetry = telemetry or _telemetry(setup)
         self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
         self._speed_plan: SpeedPlan | None = None
@@ -192,17 +191,17 @@ class Run:
         """Speed, probes and quality in their order; a load of minutes last, lest it warm them."""
         speed = self._measure_speed() if self._plan.speed_suite is not None else None
         is_probed = self._options.probes_determinism or self._plan.profile.is_ranked
-        if is_probed and not self._ledger.is_server_gone:
+        if is_probed and not self._ledger.is_over:
             self._listen(Noted("Asking the same things twice"))
             found = self._probes.determinism()
             self._conditions = replace(self._conditions, determinism=found)
-        if not self._ledger.is_server_gone:
+        if not self._ledger.is_over:
             self._measure_quality()
-        if speed is not None and self._options.sustained_s and not self._ledger.is_server_gone:
-            if self._ledger.has_time(self._options.sustained_s):
-                speed.sustain(self._options.sustained_s)
-            else:
-                self._is_out_of_time = True
+        seconds = self._options.sustained_s
+        if speed is None or not seconds or self._ledger.is_over:
+            return
+        if self._ledger.has_time(seconds):
+            speed.sustain(seconds)
 
     def _measure_speed(self) -> SpeedSuite:
         """Everything of the speed suite but the sustained load."""
@@ -264,21 +263,23 @@ class Run:
             try:
                 for suite, task, number in self._plan.quality_trials:
                     if not self._ledger.has_time_for(suite.pack.name, task.id):
-                        self._is_out_of_time = True
                         return
                     self._ledger.announce(suite.pack.name, task.id, is_timed=False)
                     budget = self._plan.answer_budget(task)
+                    limit_s = wall_limit_s(self._rates, most_prompt_tokens(task), budget)
                     settings = replace(
                         self._settings(FIRST_SEED + number),
                         max_tokens=budget,
-                        wall_limit_s=wall_limit_s(self._rates, most_prompt_tokens(task), budget),
+                        wall_limit_s=self._ledger.within_budget(limit_s),
                     )
                     trial = run_trial(
                         suites[suite.pack.name], task, number, harness, self._recorder, settings
                     )
+                    if trial.outcome == "truncated" and not self._ledger.has_time(0.0):
+                        return  # Cut by the budget of the run, which says nothing of the model.
                     self._ledger.keep(trial)
                     refuse_cut_task(task, trial, self._conditions.model.context_loaded)
-                    if self._ledger.is_server_gone:
+                    if self._ledger.is_over:
                         return
             finally:
                 harness.teardown()
@@ -305,7 +306,7 @@ class Run:
         if self._left_out:
             return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
         missing = missing_suites(self._plan, self._ledger.trials)
-        if self._is_out_of_time:
+        if self._ledger.is_out_of_time:
             return "incomplete", _out_of_time(missing)
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."

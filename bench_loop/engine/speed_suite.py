@@ -47,7 +47,7 @@ class SpeedSuite:
         """One request after another without a pause, until `seconds` have passed."""
         shape = sustained_shape(self._rates, seconds)
         began, number = time.monotonic(), 0
-        while time.monotonic() - began < seconds and not self._ledger.is_server_gone:
+        while time.monotonic() - began < seconds and not self._ledger.is_over:
             number += 1
             self._ledger.announce("speed", sustained_id(shape), is_timed=True)
             self._ledger.keep(self._timer.measure_sustained(shape, number, began))
@@ -58,7 +58,7 @@ class SpeedSuite:
         Where time runs short, it is these repeats that are left out.
         """
         for timing in self._schedule:
-            if self._ledger.is_server_gone:
+            if self._ledger.is_over or not self._ledger.has_time_for("speed", timing.shape.task_id):
                 return
             self._time(timing)
         shape = usual_headline(self._plan)
@@ -78,7 +78,7 @@ class SpeedSuite:
     def _measure_concurrency(self) -> None:
         """So many streams at once, level after level."""
         for streams in self._concurrency:
-            if self._ledger.is_server_gone:
+            if self._ledger.is_over:
                 return
             task_id = stream_id(streams, STREAM)
             self._ledger.announce("speed", task_id, is_timed=True)
@@ -93,7 +93,7 @@ class SpeedSuite:
         self._ledger.keep(self._timer.measure(timing))
 
     def _time_again(self, shape: Shape) -> None:
-        if not self._ledger.is_server_gone:
+        if not self._ledger.is_over:
             self._time(Timing(shape, 1 + len(self._ledger.scored(shape.task_id)), False))
 
     def _wants_another(self, shape: Shape) -> bool:
@@ -103,7 +103,7 @@ class SpeedSuite:
         spread is too wide.
         """
         done = self._ledger.scored(shape.task_id)
-        if self._ledger.is_server_gone:
+        if self._ledger.is_over:
             return False
         if self._plan == "minimum":
             return not done
@@ -118,7 +118,7 @@ class SpeedSuite:
     def _is_unrated(self, shape: Shape) -> bool:
         """Whether the windows of these trials are too short together, and more would help."""
         done = self._ledger.scored(shape.task_id)
-        if len(done) >= MAX_SPEED_TRIALS or self._ledger.is_server_gone:
+        if len(done) >= MAX_SPEED_TRIALS or self._ledger.is_over:
             return False
         found = measure_speed(done, self._plan).shapes
         return any(map(generation_rate, done)) and found[0].generation_tps is None

@@ -37,6 +37,10 @@ def run(
                 update={"max_tokens": min(request.max_tokens, ANSWER_TOKENS)}
             )
         reply = steady(request, pace(request, int(asked)))
+        if reply.latency_s > request.wall_limit_s:
+            reply = reply.model_copy(
+                update={"latency_s": request.wall_limit_s, "finish_reason": "limit"}
+            )
         now, asked = now + reply.latency_s, asked + 1
         return reply
 
@@ -60,6 +64,11 @@ def uneven(request: ChatRequest, asked: int) -> float:
 def throttled(request: ChatRequest, asked: int) -> float:
     """A tenth of the speed as soon as the speed suite is over."""
     return 20.0 if request.force_length else 2.0
+
+
+def stalled(request: ChatRequest, asked: int) -> float:
+    """Nearly no speed from the fourth task on."""
+    return 20.0 if asked < 2 + 5 + 6 + 3 else 0.01
 
 
 def headlines(result: RunResult) -> int:
@@ -94,7 +103,7 @@ def test_a_machine_that_becomes_slower_is_stopped_at_its_budget_and_says_so(
 ) -> None:
     budget_s = 400.0
     result, took_s = run(tmp_path, budget_s, throttled)
-    assert took_s <= budget_s + 60  # one answer of ANSWER_TOKENS at a tenth of the speed, at most
+    assert took_s <= budget_s
     assert result.status == "incomplete"
     assert result.status_reason is not None
     assert result.status_reason.startswith(OUT_OF_TIME)
@@ -103,6 +112,21 @@ def test_a_machine_that_becomes_slower_is_stopped_at_its_budget_and_says_so(
     error = incomplete(result, lacks_sandbox=False)
     assert isinstance(error, SetupError)
     assert "a smaller profile" in str(error.remedy)
+
+
+def test_an_answer_that_the_budget_cut_is_not_held_against_the_model(tmp_path: Path) -> None:
+    events: list[Event] = []
+    result, took_s = run(tmp_path, 200.0, stalled, events)
+    assert took_s == pytest.approx(200.0)
+    assert (result.status, tasks(result)) == ("incomplete", 3)
+    assert not any(trial.outcome == "truncated" for trial in result.trials)
+
+
+def test_a_machine_that_stalls_in_the_speed_suite_is_stopped_as_well(tmp_path: Path) -> None:
+    result, _ = run(tmp_path, 400.0, lambda request, asked: 20.0 if asked < 4 else 1.0)
+    assert (result.status, tasks(result)) == ("incomplete", 0)
+    assert result.status_reason is not None
+    assert result.status_reason.startswith(OUT_OF_TIME)
 
 
 def test_what_is_left_is_told_after_every_trial_and_ends_at_nothing(tmp_path: Path) -> None:
