@@ -148,7 +148,7 @@ def record(model: str, profile: str, budget_s: float | None = None) -> Trace:
     import tempfile
     from contextlib import closing
 
-    from bench_loop.commands.run import connect, load_harness, prepare, sandbox_for
+    from bench_loop.commands._setup import connect, load_harness, prepare, sandbox_for
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.run import Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench_loop.contracts.task import BenchmarkTask
@@ -16,8 +16,8 @@ from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.speed_plans import STREAM, Rates, Timing, curve_shapes
 from bench_loop.engine.toolbox import definitions_of
 from bench_loop.errors import UsageError
-from bench_loop.result.records import SpeedPlan
-from bench_loop.scoring.load import stream_id
+from bench_loop.result.records import SpeedPlan, Trial
+from bench_loop.scoring.load import is_sustained, stream_id
 from bench_loop.scoring.rates import Shape
 
 Schedule = Callable[[SpeedPlan], Sequence[Timing]]
@@ -77,9 +77,25 @@ def fit(outset: Outset, elapsed_s: float = 0.0) -> Fit:
     return Fit(speed_plan, speed_s, left_s, found, left)
 
 
-def unmeasured(plan: RunPlan) -> Forecast:
+def refit(
+    outset: Outset, speed_plan: SpeedPlan, speed_budget_s: float, done: Iterable[Trial]
+) -> Fit:
+    """The same for a run that is resumed: its speed plan stands, and it has `done` trials.
+
+    Of these the forecast knows what their requests took, and nothing of pauses.
+    """
+    found = _forecast(outset, speed_plan, speed_budget_s)
+    _take_in(found, done)
+    left = found.left()
+    assert left is not None
+    return Fit(speed_plan, plan_s(outset, speed_plan), speed_budget_s, found, left)
+
+
+def unmeasured(plan: RunPlan, done: Iterable[Trial]) -> Forecast:
     """The forecast of a run without a calibration: it learns all from its first trials."""
-    return Forecast(None, quality_work(plan))
+    found = Forecast(None, quality_work(plan))
+    _take_in(found, done)
+    return found
 
 
 def quality_work(plan: RunPlan) -> Iterator[Work]:
@@ -140,6 +156,13 @@ def _forecast(outset: Outset, speed_plan: SpeedPlan | None, speed_budget_s: floa
     if options.probes_context and (left := found.left()):
         found.add_before(PROBE_SHARE * left.expected)
     return found
+
+
+def _take_in(found: Forecast, done: Iterable[Trial]) -> None:
+    for trial in done:
+        if not is_sustained(trial.task_id):
+            found.begin(trial.suite)
+            found.finish(trial, trial.latency_s or 0.0)
 
 
 def _beside_the_plan(outset: Outset) -> Iterator[Work]:

@@ -1,9 +1,10 @@
-"""The trials of one run as they come, told to whoever listens, and the time left for more."""
+"""The trials of one run as they come, told to whoever listens."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 
 from bench_loop.engine.events import Forecasted, Listener, TrialFinished, TrialStarted
 from bench_loop.engine.forecast import Forecast
@@ -15,18 +16,26 @@ MOST_OUTAGES = 2
 
 
 class Ledger:
-    """Announces each trial before it begins and keeps it when it is finished.
+    """Announces each trial before it begins; keeps and tells of it when it is finished.
 
     `forecast` is revised by every trial; `deadline` is the moment on `clock` at which the budget of
     the whole run is spent, None where it has none.
     """
 
-    def __init__(self, listen: Listener, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        listen: Listener,
+        write: Callable[[Sequence[Trial]], None] = lambda trials: None,
+        kept: Sequence[Trial] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`write` has trials on disk when it returns; `kept` are those of an earlier part."""
         self.listen = listen
+        self._write = write
+        self._number = len(kept)
+        self.trials: list[Trial] = list(kept)
         self._clock = clock
-        self._number = 0
         self._began = clock()
-        self.trials: list[Trial] = []
         self.forecast: Forecast | None = None
         self.deadline: float | None = None
         self.is_out_of_time = False
@@ -39,7 +48,15 @@ class Ledger:
             self.forecast.begin(suite)
         self.listen(TrialStarted(self._number, suite, task_id, is_timed))
 
-    def keep(self, trial: Trial) -> None:
+    def keep(self, trial: Trial, *together: Trial) -> None:
+        """Keep the trial that was announced, and those that were run `together` with it."""
+        self._write((trial, *together))
+        self._take(trial)
+        for other in together:
+            self.announce(other.suite, other.task_id, is_timed=True)
+            self._take(other)
+
+    def _take(self, trial: Trial) -> None:
         self.trials.append(trial)
         rate = generation_rate(trial)
         self.listen(TrialFinished(self._number, trial, rate.tps if rate else None))
@@ -90,6 +107,11 @@ class Ledger:
     def scored(self, task_id: str) -> list[Trial]:
         """The trials of one task so far, warm-ups left out."""
         return [trial for trial in self.trials if trial.task_id == task_id and not trial.is_warmup]
+
+    def free_number(self, task_id: str) -> int:
+        """The first number that no scored trial of a task has: 1, 2, ..."""
+        taken = {trial.trial for trial in self.scored(task_id)}
+        return next(number for number in count(1) if number not in taken)
 
     @property
     def is_over(self) -> bool:

@@ -9,7 +9,13 @@ import time
 
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.speed import SpeedRun
-from bench_loop.engine.speed_plans import STREAM, Rates, Timing, sustained_shape
+from bench_loop.engine.speed_plans import (
+    STREAM,
+    WARMUP_ROUNDS,
+    Rates,
+    Timing,
+    sustained_shape,
+)
 from bench_loop.result.records import SpeedPlan
 from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
 from bench_loop.scoring.load import stream_id, sustained_id
@@ -29,11 +35,13 @@ class SpeedSuite:
         curve: tuple[Shape, ...] = (),
         concurrency: tuple[int, ...] = (),
     ) -> None:
+        """`ledger` may hold trials of an earlier part of the run: they are not measured again."""
         self._timer = timer
         self._ledger = ledger
         self._plan = plan
         self._rates = rates
-        self._schedule = timer.schedule(plan)
+        self._is_resumed = bool(ledger.trials)
+        self._schedule = [timing for timing in timer.schedule(plan) if not self._is_done(timing)]
         self._curve = curve
         self._concurrency = concurrency
 
@@ -57,6 +65,7 @@ class SpeedSuite:
 
         Where time runs short, it is these repeats that are left out.
         """
+        self._warm_again()
         for timing in self._schedule:
             if self._ledger.is_over or not self._ledger.has_time_for("speed", timing.shape.task_id):
                 return
@@ -71,22 +80,41 @@ class SpeedSuite:
     def _measure_curve(self) -> None:
         """Each point of the context curve, as often as its generation speed needs to be rated."""
         for shape in self._curve:
-            self._time_again(shape)
+            if not self._ledger.scored(shape.task_id):
+                self._time_again(shape)
             while self._is_unrated(shape):
                 self._time_again(shape)
 
     def _measure_concurrency(self) -> None:
         """So many streams at once, level after level."""
-        for streams in self._concurrency:
+        for streams in filter(self._wants_streams, self._concurrency):
             if self._ledger.is_over:
                 return
-            task_id = stream_id(streams, STREAM)
-            self._ledger.announce("speed", task_id, is_timed=True)
-            first, *others = self._timer.measure_together(streams)
-            self._ledger.keep(first)
-            for trial in others:
-                self._ledger.announce("speed", task_id, is_timed=True)
-                self._ledger.keep(trial)
+            self._ledger.announce("speed", stream_id(streams, STREAM), is_timed=True)
+            self._ledger.keep(*self._timer.measure_together(streams))
+
+    def _wants_streams(self, streams: int) -> bool:
+        return not self._ledger.scored(stream_id(streams, STREAM))
+
+    def _is_done(self, timing: Timing) -> bool:
+        """Whether an earlier part of the run has this trial."""
+        return any(
+            (trial.task_id, trial.trial, trial.is_warmup)
+            == (timing.shape.task_id, timing.number, timing.is_warmup)
+            for trial in self._ledger.trials
+        )
+
+    def _warm_again(self) -> None:
+        """After a pause, one discarded request of each shape whose warm-up lies before it."""
+        if not (self._is_resumed and WARMUP_ROUNDS[self._plan]):
+            return
+        to_come = dict.fromkeys(timing.shape for timing in self._schedule)
+        warmed_anyway = {timing.shape for timing in self._schedule if timing.is_warmup}
+        headline = usual_headline(self._plan)
+        repeated = [headline] if self._wants_another(headline) else []
+        for shape in to_come or repeated:
+            if shape not in warmed_anyway:
+                self._timer.measure(Timing(shape, 0, True))
 
     def _time(self, timing: Timing) -> None:
         self._ledger.announce("speed", timing.shape.task_id, is_timed=True)
@@ -94,7 +122,7 @@ class SpeedSuite:
 
     def _time_again(self, shape: Shape) -> None:
         if not self._ledger.is_over:
-            self._time(Timing(shape, 1 + len(self._ledger.scored(shape.task_id)), False))
+            self._time(Timing(shape, self._ledger.free_number(shape.task_id), False))
 
     def _wants_another(self, shape: Shape) -> bool:
         """Whether the headline needs more trials of `shape`, and may have them.

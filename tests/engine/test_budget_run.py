@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import incomplete, load_harness, prepare
+from bench_loop.commands._benchmark import incomplete
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.engine.events import Event, Forecasted, TrialFinished
 from bench_loop.engine.plan import RunOptions, make_plan
@@ -111,7 +112,7 @@ def test_a_machine_that_becomes_slower_is_stopped_at_its_budget_and_says_so(
     assert 0 < tasks(result) < TASKS
     error = incomplete(result, lacks_sandbox=False)
     assert isinstance(error, SetupError)
-    assert "a smaller profile" in str(error.remedy)
+    assert f"run --resume {result.run_id}" in str(error.remedy)
 
 
 def test_an_answer_that_the_budget_cut_is_not_held_against_the_model(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_an_answer_that_the_budget_cut_is_not_held_against_the_model(tmp_path: P
     result, took_s = run(tmp_path, 200.0, stalled, events)
     assert took_s == pytest.approx(200.0)
     assert (result.status, tasks(result)) == ("incomplete", 3)
-    assert not any(trial.outcome == "truncated" for trial in result.trials)
+    assert all(trial.finish_reason != "limit" for trial in result.trials)
 
 
 def test_a_machine_that_stalls_in_the_speed_suite_is_stopped_as_well(tmp_path: Path) -> None:
