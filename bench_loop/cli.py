@@ -20,6 +20,7 @@ COMMANDS = {
     "quickstart": "Benchmark a model on this machine and open the local site.",
     "run": "Benchmark one model and write a result file.",
     "info": "Show this machine, its model servers and their models.",
+    "endpoints": "Keep addresses of model servers under names.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from bench_loop.errors import BenchLoopError
     from bench_loop.result.records import RunResult
 
-PROVIDERS = ("ollama", "openai_compat", "embedded")
+SERVED = ("ollama", "openai_compat")
+"""The providers that speak to a server at an address."""
+PROVIDERS = (*SERVED, "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
 DEFAULT_WINDOW = 8192
@@ -45,9 +47,13 @@ Examples:
 @click.option(
     "--provider",
     type=click.Choice(PROVIDERS),
-    help="What serves the model; without it a running Ollama or llama.cpp server is looked for.",
+    help="What serves the model; without it a running server is looked for.",
 )
-@click.option("--endpoint", metavar="URL", help="Base URL of the server, without /v1 or /api.")
+@click.option(
+    "--endpoint",
+    metavar="URL|NAME",
+    help="Base URL of the server, or what it is saved under (bench-loop endpoints).",
+)
 @click.option(
     "--harness",
     type=click.Choice(names(bundled("harnesses"))),
@@ -188,7 +194,8 @@ def connect(
     """
     from bench_loop.config import api_key
     from bench_loop.errors import ProviderError, UsageError
-    from bench_loop.providers import embedded, ollama, openai_compat
+    from bench_loop.providers import discover, embedded, ollama, openai_compat
+    from bench_loop.providers.discover.endpoints import find_endpoint
 
     if provider == "embedded":
         if endpoint:
@@ -196,18 +203,20 @@ def connect(
         return embedded.start(
             model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
         )
-    if provider is None:
-        from bench_loop.providers import discover
-    if provider is None and endpoint is None:
-        found = discover.find_server()
+    if endpoint is not None:
+        saved = find_endpoint(endpoint)
+        endpoint = saved.url if saved else endpoint
+        provider = provider or (saved.provider if saved else None)
+        met = discover.meet(endpoint, warn)
+        provider = provider or met.provider
+    elif provider is None:
+        found = discover.find_server(warn)
         if found is None:
             raise ProviderError(
                 "No model server was found on this machine.",
                 remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
             )
-        provider, endpoint = found
-    if provider is None:
-        provider = discover.identify(str(endpoint))
+        provider, endpoint = found.provider, found.endpoint
     modules = {"ollama": ollama, "openai_compat": openai_compat}
     connected: Provider = modules[provider].connect(endpoint, api_key(provider))
     return connected

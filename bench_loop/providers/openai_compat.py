@@ -1,6 +1,6 @@
 """Servers with an OpenAI-compatible `/v1/chat/completions`; llama.cpp's own extras where it is one.
 
-Which engine answers is read from what the server says of itself (`/props`, `/v1/models`), never
+Which engine answers is read from what the server says of itself (`_fingerprint.py`), never
 guessed from the port. Fields outside the OpenAI standard (`top_k`, `min_p`, ...) are sent to every
 engine, since its defaults may differ from ours; a server that refuses the request with 400 or 422
 gets it once more without them, and, if that helped, never again on this connection.
@@ -18,6 +18,18 @@ from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderE
 from bench_loop.providers import _faults
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
+from bench_loop.providers._fingerprint import (
+    LISTING,
+    LMSTUDIO_LISTINGS,
+    PROPS,
+    Identity,
+    Said,
+    identify,
+    is_llama_cpp,
+    lmstudio_entries,
+    questions,
+)
+from bench_loop.providers._lmstudio_facts import with_own_words
 from bench_loop.providers._openai_chat import (
     chat_body,
     foresight_body,
@@ -26,16 +38,9 @@ from bench_loop.providers._openai_chat import (
     other_extras,
     parse_line,
 )
-from bench_loop.providers._openai_facts import (
-    VERSION_PATHS,
-    Identity,
-    base_name,
-    identify,
-    model_facts,
-    speculative_method,
-)
+from bench_loop.providers._openai_facts import base_name, model_facts, speculative_method
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
+from bench_loop.providers._text import as_count, as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 from bench_loop.providers.ollama import Ollama
 
@@ -85,7 +90,11 @@ class OpenAICompat:
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()
         props = self._props()
-        return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
+        known = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
+        if self._known().engine != "lmstudio":
+            return tuple(known)
+        own = lmstudio_entries({path: self._said(path) for path in LMSTUDIO_LISTINGS})
+        return tuple(with_own_words(facts, own) for facts in known)
 
     def model(self, model_id: str) -> ModelFacts:
         """What is known of one model; of Ollama's, all that its own API tells.
@@ -177,25 +186,25 @@ class OpenAICompat:
         """Which engine it is, asked once for each connection, before any clock starts."""
         if self._identity is None:
             listing = self._list()
-            versions = {path: self._version(path) for path in VERSION_PATHS}
-            self._identity = identify(self._props(), listing, versions)
+            self._identity = identify(
+                listing, {path: self._said(path) for path in questions(listing)}
+            )
         return self._identity
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
-        listing = self._http.get_json("/v1/models")
+        listing = self._http.get_json(LISTING)
         if not isinstance(listing.get("data"), list):
-            raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+            raise _faults.not_a_model_server(self._http.server, f"{LISTING} lists no models")
         ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
     def _props(self) -> dict[str, Any]:
         """What llama.cpp says at `/props`; empty for every other server."""
-        answer = self._http.ask("GET", "/props")
-        props = as_dict(answer.json()) if answer.status == 200 else {}
-        return props if "default_generation_settings" in props else {}
+        props = self._said(PROPS).json()
+        return props if is_llama_cpp(props) else {}
 
-    def _version(self, path: str) -> str | None:
+    def _said(self, path: str) -> Said:
         answer = self._http.ask("GET", path)
-        return as_text(as_dict(answer.json()).get("version")) if answer.status == 200 else None
+        return Said(answer.status, answer.body, answer.headers.get("server", ""))
