@@ -20,6 +20,7 @@ COMMANDS = {
     "quickstart": "Benchmark a model on this machine and open the local site.",
     "run": "Benchmark one model and write a result file.",
     "info": "Show this machine, its model servers and their models.",
+    "doctor": "Look for what speaks against a run here, and what mends it.",
     "endpoints": "Keep addresses of model servers under names.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",

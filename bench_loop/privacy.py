@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import getpass
 import json
+import os
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,15 @@ _HARDWARE = re.compile(
     re.I,
 )
 """Hardware addresses, serial ids of GPUs, addresses inside a home or an office."""
+
+_ADDRESS = re.compile(
+    r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
+    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?:%\w+)?(?![\w:])",
+    re.I,
+)
+"""Every address of version 4 but loopback ones, and those of version 6 with at least two colons."""
+_USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.I)
+_HOME_FOLDER = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)[^\\/\s\"'<>:]+|/root\b")
 
 _NOBODY = frozenset(
     "user username users name you me yourname your_name your-name example alice bob john jane "
@@ -97,6 +107,38 @@ def private_kind(text: str) -> str | None:
     if _SECRET.search(text) or _BEARER.search(text):
         return "key"
     return "hardware or network address" if _HARDWARE.search(text) else None
+
+
+def redacted(text: str, names: Iterable[str] = ()) -> str:
+    """`text` for strangers: keys, addresses, serial ids, home folders, own and given names out.
+
+    More than `private_findings` points out is taken: short names and every network address too.
+    Loopback addresses stay, since they point to nobody.
+    """
+    for pattern, put in (
+        (_SECRET, "<key>"),
+        (_BEARER, "<key>"),
+        (_USER_IN_URL, r"\1<user>@"),
+        (_HARDWARE, "<address>"),
+        (_ADDRESS, "<address>"),
+        (_HOME_FOLDER, "<home>"),
+    ):
+        text = pattern.sub(put, text)
+    home = str(Path.home()) if "HOME" in os.environ else ""
+    own = sorted({*_own_names(), *names}, key=len, reverse=True)
+    for name, put in ((home, "<home>"), *((name, "<name>") for name in own)):
+        if len(name) > 1:
+            text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", put, text, flags=re.I)
+    return text
+
+
+def _own_names() -> set[str]:
+    """Names of user and computer, but for those that everyone has."""
+    host = socket.gethostname()
+    names = {host, host.partition(".")[0]}
+    with contextlib.suppress(OSError, KeyError):
+        names.add(getpass.getuser())
+    return {name for name in names if name.lower() not in _NOBODY}
 
 
 def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:

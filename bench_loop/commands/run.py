@@ -18,11 +18,12 @@ from bench_loop.registry import names
 if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
     from bench_loop.contracts.harness import HarnessAdapter
-    from bench_loop.contracts.provider import Provider
+    from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
     from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.errors import BenchLoopError
+    from bench_loop.machine.facts import MachineFacts
     from bench_loop.result.records import RunResult
 
 SERVED = ("ollama", "openai_compat")
@@ -276,18 +277,15 @@ def prepare(
     """
     from bench_loop.engine.run import Setup
     from bench_loop.engine.thinking import thinking_mode
-    from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
-    from bench_loop.names.parse import parse_model
 
     server = provider.server()
     model = provider.model(model_id)
-    refused = parse_model(model_id, model, provider=server.engine).refuse_reason
-    if refused:
-        raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
+    facts = detect()
+    stop_or_warn(server, model, facts, context_window)
     machine = machine_record(
-        detect(),
+        facts,
         is_local=server.is_local,
         label=label,
         declared_gpu=gpu,
@@ -296,6 +294,27 @@ def prepare(
     )
     mode = thinking_mode(provider, model, thinking, context_window)
     return Setup(provider, harness, server, model, machine, mode, sandbox)
+
+
+def stop_or_warn(
+    server: ServerFacts, model: ModelFacts, machine: MachineFacts, context_window: int
+) -> None:
+    """Say what would make the figures worse; raise ProviderError for what makes a run pointless."""
+    from bench_loop.doctor.finding import of_severity
+    from bench_loop.doctor.preflight import Subject, preflight
+    from bench_loop.errors import ProviderError
+    from bench_loop.machine.facts import MachineFacts
+
+    own = machine if server.is_local else MachineFacts()
+    findings = preflight(Subject(server, model, own, context_window))
+    for finding in of_severity(findings, "warning"):
+        warn(f"{finding.title}: {finding.evidence}. {finding.remedy or ''}".rstrip())
+    if blocking := of_severity(findings, "error"):
+        reasons = "; ".join(finding.evidence for finding in blocking)
+        raise ProviderError(
+            f"{model.model_id} is not benchmarked here: {reasons}.",
+            remedy="; ".join(filter(None, (finding.remedy for finding in blocking))),
+        )
 
 
 def benchmark(

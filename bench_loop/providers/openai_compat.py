@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from bench_loop.providers import _faults
 from bench_loop.providers._ability import refuse_unless_chat
@@ -29,6 +30,7 @@ from bench_loop.providers._fingerprint import (
     lmstudio_entries,
     questions,
 )
+from bench_loop.providers._gguf import chat_template
 from bench_loop.providers._lmstudio_facts import with_own_words
 from bench_loop.providers._openai_chat import (
     chat_body,
@@ -38,7 +40,12 @@ from bench_loop.providers._openai_chat import (
     other_extras,
     parse_line,
 )
-from bench_loop.providers._openai_facts import base_name, model_facts, speculative_method
+from bench_loop.providers._openai_facts import (
+    base_name,
+    model_facts,
+    speculative_method,
+    template_hash,
+)
 from bench_loop.providers._stream import StreamReader
 from bench_loop.providers._text import as_count, as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
@@ -173,6 +180,19 @@ class OpenAICompat:
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def file_template(self) -> FileTemplate | None:
+        """Of the file that a llama.cpp on this machine serves."""
+        path = as_text(self._props().get("model_path"))
+        if path is None or not self._http.endpoint.is_local:
+            return None
+        try:
+            if not Path(path).is_file():
+                return None
+            template = chat_template(Path(path))
+        except (OSError, ValueError):
+            return None
+        return FileTemplate(hash=template_hash(template) if template else None)
 
     def close(self) -> None:
         self._http.close()

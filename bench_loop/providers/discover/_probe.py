@@ -84,16 +84,18 @@ async def _look_at(place: Place, limit_s: float) -> FoundServer | None:
     ) as client:
         listing = await _hear(client, LISTING, limit_s / 2)
         told = await _tell(client, listing, limit_s / 2)
-    if told is None:
-        if place.name is None:
-            return None
-        told = UNNAMED, "silent" if listing.status == 0 else "not_a_model_server"
-    identity, state = told
+    if told is None and place.name is None:
+        return None
+    identity, state = told or (UNNAMED, _no_model_server(listing))
     provider = "ollama" if identity.engine == "ollama" else "openai_compat"
     return FoundServer(place.url, provider, identity.engine, identity.version, state, place.name)
 
 
 UNNAMED = Identity(UNKNOWN)
+
+
+def _no_model_server(listing: Said) -> State:
+    return "silent" if listing.status == 0 else "not_a_model_server"
 
 
 async def _tell(
