@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import ipaddress
 import json
 import os
 import re
@@ -33,17 +34,17 @@ _HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<
 _HARDWARE = re.compile(
     r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"
     r"|\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?![\d.])",
+    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?!\d|\.\d)",
     re.I,
 )
 """Hardware addresses, serial ids of GPUs, addresses inside a home or an office."""
 
 _ADDRESS = re.compile(
-    r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
-    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}(?:%\w+)?(?![\w:])",
+    r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)"
+    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?![\w:])",
     re.I,
 )
-"""Every address of version 4 but loopback ones, and those of version 6 with at least two colons."""
+"""What may be an address of version 4 or 6."""
 _USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.I)
 _HOME_FOLDER = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)[^\\/\s\"'<>:]+|/root\b")
 
@@ -120,16 +121,25 @@ def redacted(text: str, names: Iterable[str] = ()) -> str:
         (_BEARER, "<key>"),
         (_USER_IN_URL, r"\1<user>@"),
         (_HARDWARE, "<address>"),
-        (_ADDRESS, "<address>"),
         (_HOME_FOLDER, "<home>"),
     ):
         text = pattern.sub(put, text)
+    text = _ADDRESS.sub(_without_address, text)
     home = str(Path.home()) if "HOME" in os.environ else ""
     own = sorted({*_own_names(), *names}, key=len, reverse=True)
     for name, put in ((home, "<home>"), *((name, "<name>") for name in own)):
         if len(name) > 1:
             text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", put, text, flags=re.I)
     return text
+
+
+def _without_address(found: re.Match[str]) -> str:
+    """Another word for an address that points to a machine; times and the like stay."""
+    try:
+        address = ipaddress.ip_address(found[0].partition("%")[0])
+    except ValueError:
+        return found[0]
+    return found[0] if address.is_loopback or address.is_unspecified else "<address>"
 
 
 def _own_names() -> set[str]:

@@ -115,7 +115,7 @@ MAC = {"pmset -g": " lowpowermode         0\n", "pmset -g batt": "Now drawing fr
         ("darwin", MAC | {"pmset -g batt": "Now drawing from 'Battery Power'\n"}, "on_battery"),
         (
             "win32",
-            {"powercfg": "GUID: 381b4222-f694-41f0-9685-ff5bb260df2e  (Balanced)"},
+            {"powercfg": "381b4222-f694-41f0-9685-ff5bb260df2e  (Balanced)"},
             "power_ok",
         ),
         (
