@@ -71,15 +71,16 @@ _FIELDS = (
     "temperature.gpu",
     "power.limit",
     "power.default_limit",
-    "clocks_throttle_reasons.hw_thermal_slowdown",
-    "clocks_throttle_reasons.sw_thermal_slowdown",
 )
-NVIDIA_SMI = ("nvidia-smi", f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits")
+_REASONS = ("clocks_event_reasons", "clocks_throttle_reasons")
+"""What newer and older drivers call the reasons for a low clock."""
+_THERMAL = ("hw_thermal_slowdown", "sw_thermal_slowdown")
 
 
 def nvidia_gpus(host: Host) -> tuple[NvidiaGpu, ...]:
     """NVIDIA's GPUs; none where the tool is missing."""
-    rows = [line.split(",") for line in (host.run(NVIDIA_SMI) or "").splitlines()]
+    rows = _query(host, _FIELDS)
+    hot = _hot(host) if rows else frozenset()
     return tuple(
         NvidiaGpu(
             index=int(cells[0]),
@@ -87,11 +88,27 @@ def nvidia_gpus(host: Host) -> tuple[NvidiaGpu, ...]:
             temperature_c=_figure(cells[2]),
             limit_w=_figure(cells[3]),
             default_limit_w=_figure(cells[4]),
-            is_hot=any(cell.strip() == "Active" for cell in cells[5:7]),
+            is_hot=cells[0] in hot,
         )
         for cells in rows
-        if len(cells) == len(_FIELDS) and cells[0].strip().isdigit()
     )
+
+
+def _hot(host: Host) -> frozenset[str]:
+    """The indexes of the GPUs that their temperature slows down."""
+    for name in _REASONS:
+        # A field that the driver does not know fails the whole query.
+        if rows := _query(host, ("index", *(f"{name}.{reason}" for reason in _THERMAL))):
+            return frozenset(row[0] for row in rows if "Active" in row[1:])
+    return frozenset()
+
+
+def _query(host: Host, fields: Sequence[str]) -> list[list[str]]:
+    """One row for each GPU: its index, and the other fields as they are printed."""
+    query = f"--query-gpu={','.join(fields)}"
+    printed = host.run(["nvidia-smi", query, "--format=csv,noheader,nounits"]) or ""
+    rows = [[cell.strip() for cell in line.split(",")] for line in printed.splitlines()]
+    return [row for row in rows if len(row) == len(fields) and row[0].isdigit()]
 
 
 def _figure(cell: str) -> float | None:

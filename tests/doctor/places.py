@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench_loop.doctor.host import NVIDIA_SMI, Host
+from bench_loop.doctor.host import Host
 
 LINUX = {
     "sys/class/power_supply/AC/type": "Mains",
@@ -26,7 +26,8 @@ LINUX = {
 
 TOOLS = {
     "timedatectl": "yes\n",
-    "nvidia-smi": "0, 2, 41, 450.00, 450.00, Not Active, Not Active\n",
+    "nvidia-smi": "0, 2, 41, 450.00, 450.00\n",
+    "nvidia-smi reasons": "0, Not Active, Not Active\n",
 }
 GIB = 2**30
 
@@ -54,7 +55,10 @@ def make_host(
     readings = list(clocks)
 
     def run(command: Sequence[str]) -> str | None:
-        assert command[0] != "nvidia-smi" or tuple(command) == NVIDIA_SMI
+        if command[0] == "nvidia-smi" and "_reasons." in command[1]:
+            # The driver is an older one, which does not know the newer names.
+            is_known = "clocks_throttle_reasons." in command[1]
+            return said["nvidia-smi reasons"] if is_known else None
         return said.get(" ".join(command), said.get(command[0]))
 
     return Host(

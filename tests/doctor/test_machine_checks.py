@@ -83,10 +83,7 @@ def test_powersave_is_the_usual_governor_of_newer_drivers(tmp_path: Path) -> Non
 
 
 def test_a_lowered_limit_of_a_gpu_is_found_with_the_command_that_lifts_it(tmp_path: Path) -> None:
-    tools = {
-        "nvidia-smi": "0, 0, 41, 450.00, 450.00, Not Active, Not Active\n"
-        "1, 0, 40, 250.00, 450.00, Not Active, Not Active\n"
-    }
+    tools = {"nvidia-smi": "0, 0, 41, 450.00, 450.00\n1, 0, 40, 250.00, 450.00\n"}
     (found,) = power(make_host(tmp_path, tools=tools))
     assert (found.code, found.severity) == ("gpu_power_limit", "warning")
     assert found.evidence == "GPU 1 is limited to 250 W of 450 W"
@@ -150,8 +147,8 @@ def test_a_cool_machine_is_well(tmp_path: Path) -> None:
     ("files", "tools"),
     [
         ({f"{THERMAL}/temp": "91000"}, {}),
-        ({}, {"nvidia-smi": "0, 2, 88, 450.00, 450.00, Active, Not Active\n"}),
-        ({}, {"nvidia-smi": "0, 2, 88, 450.00, 450.00, Not Active, Active\n"}),
+        ({}, {"nvidia-smi reasons": "0, Active, Not Active\n"}),
+        ({}, {"nvidia-smi reasons": "0, Not Active, Active\n"}),
     ],
 )
 def test_a_machine_that_is_slowed_down_by_its_heat_is_found(
@@ -182,7 +179,7 @@ def test_a_machine_without_a_sensor_says_so(tmp_path: Path) -> None:
     ],
 )
 def test_other_load_is_found(tmp_path: Path, busy: float, gpu: int, codes: set[str]) -> None:
-    tools = {"nvidia-smi": f"0, {gpu}, 41, 450.00, 450.00, Not Active, Not Active\n"}
+    tools = {"nvidia-smi": f"0, {gpu}, 41, 450.00, 450.00\n"}
     host = make_host(tmp_path, tools=tools, busy=busy)
     assert {one.code for one in checks.load(host, nvidia_gpus(host))} == codes
 
@@ -227,7 +224,7 @@ def test_a_disk_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "No devices were found", "0, 1\n", "x, , , , , , \n", "0,a,b,c,d,e,f\n"]
+    "text", ["", "No devices were found", "0, 1\n", "x, , , , , , \n", "0,a,b,c,d\n"]
 )
 def test_whatever_the_tool_prints_is_read_without_fault(tmp_path: Path, text: str) -> None:
     host = make_host(tmp_path, tools={"nvidia-smi": text})
