@@ -124,24 +124,35 @@ def _larger_window(subject: Subject) -> str:
         "llama.cpp": f"llama-server -m {subject.model.file_name or name} -c {window}",
         "lmstudio": f"lms load {name} --context-length {window}",
         "vllm": f"vllm serve {name} --max-model-len {window}",
+        "ollama": f"OLLAMA_CONTEXT_LENGTH={window} ollama serve",
+        "llama-swap": f"Add -c {window} to the cmd of {name} in llama-swap's configuration",
         "sglang": f"python -m sglang.launch_server --model-path {name} --context-length {window}",
     }
     return commands.get(subject.server.engine, f"Load the model with a window of {window} tokens")
 
 
 def _memory(subject: Subject) -> Iterator[Finding]:
-    """The weights against the memory of the machine; a model that is loaded fits."""
+    """The weights against the memory of the machine; a model that is loaded fits.
+
+    Never an error: weights can be read from the disk as they are needed, if slowly, and the server
+    may see more memory than this process does.
+    """
     size, machine, title = subject.model.size_bytes, subject.machine, "memory"
-    if not subject.server.is_local or size is None or machine.system_memory_gb is None:
+    if subject.model.context_loaded is not None:
+        yield _finding(subject, "memory_ok", "ok", title, "the model is loaded")
+        return
+    on_gpus = None if machine.unified_memory else total_memory_gb(machine.gpus)
+    is_told = machine.unified_memory or not machine.gpus or on_gpus is not None
+    system = machine.system_memory_gb
+    if not subject.server.is_local or size is None or system is None or not is_told:
         return
     needed = size / 2**30 + RESERVED_GB
-    on_gpus = None if machine.unified_memory else total_memory_gb(machine.gpus)
-    total = machine.system_memory_gb + (on_gpus or 0)
+    total = system + (on_gpus or 0)
     remedy = "Take a smaller quantization or a smaller model: bench-loop info"
     weights = f"the weights take {size / 2**30:.1f} GiB"
     if needed > total:
         evidence = f"{weights}, the machine has {total:.1f} GiB"
-        yield _finding(subject, "memory_too_small", "error", title, evidence, remedy)
+        yield _finding(subject, "memory_too_small", "warning", title, evidence, remedy)
     elif on_gpus is not None and needed > on_gpus:
         evidence = f"{weights}, the GPUs have {on_gpus:.1f} GiB: the rest is left to the processor"
         yield _finding(subject, "memory_spills", "warning", title, evidence, remedy)
@@ -200,7 +211,7 @@ def _spill(subject: Subject) -> Iterator[Finding]:
     elif share is not None:
         yield _finding(subject, "gpu_ok", "ok", "GPU", "all of the model lies on it")
     else:
-        evidence = "the server does not tell how many layers lie on it"
+        evidence = "the server does not tell how many layers lie on it; its log does"
         yield _finding(subject, "gpu_unknown", "note", "GPU", evidence)
 
 
