@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -32,6 +33,11 @@ class Subject:
     machine: MachineFacts
     window: int
     """Tokens that a run asks for."""
+
+    @property
+    def typed_id(self) -> str:
+        """The model's id as a word of a command: a server may list any text as an id."""
+        return shlex.quote(self.model.model_id)
 
 
 def preflight(subject: Subject) -> tuple[Finding, ...]:
@@ -100,7 +106,7 @@ def _window(subject: Subject) -> Iterator[Finding]:
             "warning",
             title,
             f"the model is made for {declared:,} tokens, a run asks for {wanted:,}",
-            f"bench-loop run --model {model.model_id} --context-window {declared}",
+            f"bench-loop run --model {subject.typed_id} --context-window {declared}",
         )
     elif subject.server.provider in ASKED_WINDOW:
         evidence = f"a run is given the {wanted:,} tokens that it asks for"
@@ -119,9 +125,10 @@ def _window(subject: Subject) -> Iterator[Finding]:
 
 def _larger_window(subject: Subject) -> str:
     """The command that loads the model with the window that a run needs."""
-    name, window = subject.model.model_id, subject.window
+    name, window = subject.typed_id, subject.window
+    file = shlex.quote(subject.model.file_name or subject.model.model_id)
     commands = {
-        "llama.cpp": f"llama-server -m {subject.model.file_name or name} -c {window}",
+        "llama.cpp": f"llama-server -m {file} -c {window}",
         "lmstudio": f"lms load {name} --context-length {window}",
         "vllm": f"vllm serve {name} --max-model-len {window}",
         "ollama": f"OLLAMA_CONTEXT_LENGTH={window} ollama serve",
@@ -162,7 +169,7 @@ def _memory(subject: Subject) -> Iterator[Finding]:
 
 
 def _template(subject: Subject) -> Iterator[Finding]:
-    found, name = subject.model.chat_template_hash, subject.model.model_id
+    found, name = subject.model.chat_template_hash, subject.typed_id
     if subject.server.engine == "ollama" and found == NO_TEMPLATE:
         yield _finding(
             subject,
@@ -220,5 +227,5 @@ def _less_spill(subject: Subject) -> str:
     if subject.server.provider == "embedded":
         return "Serve the model with a llama.cpp that was built for the GPU: llama-server -ngl 999"
     if subject.server.engine == "ollama":
-        return "ollama stop " + subject.model.model_id + ", then take a smaller model or window"
+        return f"ollama stop {subject.typed_id}, then take a smaller model or window"
     return "Start the server with all layers on the GPU (llama-server -ngl 999)"

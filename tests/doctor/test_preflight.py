@@ -159,6 +159,26 @@ def test_a_window_that_is_too_small_is_told_with_the_command_for_a_larger_one(
     assert finding.evidence == "4,096 tokens are loaded, a run needs 8,192"
 
 
+def test_an_id_from_a_server_cannot_become_a_command() -> None:
+    hostile = "x; rm -rf ~ #"
+    findings = preflight(
+        Subject(
+            server(),
+            model(
+                model_id=hostile,
+                context_declared=2048,
+                chat_template_hash=NO_TEMPLATE,
+                offloaded_share=0.5,
+            ),
+            DESKTOP,
+            8192,
+        )
+    )
+    remedies = [one.remedy or "" for one in findings if hostile in (one.remedy or "")]
+    assert len(remedies) == 3
+    assert all(hostile not in remedy.replace(f"'{hostile}'", "") for remedy in remedies)
+
+
 def test_a_window_that_is_large_enough_is_well() -> None:
     assert found("window_ok", on=server("llama.cpp"), of=model(context_loaded=8192))
     assert found("window_ok", on=server("ollama"), of=model(context_loaded=4096))
