@@ -156,24 +156,20 @@ def _installed(found: dict[str, Any]) -> list[Line]:
     harnesses = ", ".join(
         " ".join((one["name"], one["version"] or "(not installed)")) for one in found["harnesses"]
     )
+    own = f"{versions['bench_loop']}, schema {versions['schema']}, scoring {versions['scoring']}"
     return [
         ("embedded engine", Text(engine or absent, "" if engine else "basis")),
         ("sandbox", Text(", ".join(found["sandboxes"]) or "none: see docs/sandbox.md")),
         ("harnesses", Text(harnesses)),
         ("suites", Text(suites)),
         ("results", Text(f"{found['results']} in {found['data_folder']}")),
-        (
-            "bench-loop",
-            Text(
-                f"{versions['bench_loop']}, schema {versions['schema']}, "
-                f"scoring {versions['scoring']}"
-            ),
-        ),
+        ("bench-loop", Text(own)),
         ("platform", Text(f"Python {versions['python']}, {versions['platform']}")),
     ]
 
 
 def _section(screen: Console, look: Signs, title: str, lines: Sequence[Line]) -> None:
+    """A heading with its lines; texts without styles of their own may come from anywhere."""
     screen.print(Text(clean(title), "figure"), soft_wrap=True)
     wide = max((len(clean(label)) for label, _ in lines), default=0)
     for label, text in lines:

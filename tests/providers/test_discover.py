@@ -111,6 +111,8 @@ IMPOSTORS = {
     "deep JSON": lambda: FakeEngine({}, other=Reply(b"[" * 100_000)),
     "an error of its own": lambda: FakeEngine({}, other=error_reply(503, "Busy", "x")),
     "a login page": lambda: FakeEngine({}, other=text_page("Log in", 302)),
+    "something else that wants a password": lambda: FakeOpenAI(api_key="k"),
+    "an administration page": lambda: FakeEngine({}, other=text_page("Forbidden", 403)),
     "nothing but a closed door": lambda: FakeEngine({}, other=Reply(status=0)),
 }
 
@@ -175,8 +177,13 @@ def test_a_server_that_wants_a_key_is_told_as_locked(
     make: Callable[[], FakeServer], engine: str
 ) -> None:
     with make() as server:
-        (found,) = found_at(server)
+        (found,) = discover.known_servers((Place(server.url, "lab"),), PATIENT_S)
     assert (found.engine, found.state) == (engine, "locked")
+
+
+def test_jan_is_known_without_its_key() -> None:
+    with engines.jan(api_key="k") as server:
+        assert [(one.engine, one.state) for one in found_at(server)] == [("jan", "locked")]
 
 
 def test_a_server_that_is_still_loading_is_told() -> None:

@@ -84,9 +84,11 @@ async def _look_at(place: Place, limit_s: float) -> FoundServer | None:
     ) as client:
         listing = await _hear(client, LISTING, limit_s / 2)
         told = await _tell(client, listing, limit_s / 2)
-    if told is None and place.name is None:
-        return None
     identity, state = told or (UNNAMED, _no_model_server(listing))
+    # Most programs that want a password are no model servers: only an address that the user
+    # saved is told of then.
+    if place.name is None and (told is None or (state == "locked" and identity == UNNAMED)):
+        return None
     provider = "ollama" if identity.engine == "ollama" else "openai_compat"
     return FoundServer(place.url, provider, identity.engine, identity.version, state, place.name)
 
