@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands.run import DEFAULT_WINDOW, PROVIDERS
+from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS
 
 if TYPE_CHECKING:
     from bench_loop.doctor.examine import Chosen
@@ -91,7 +91,7 @@ def _chosen(
     stack: ExitStack,
 ) -> Chosen | None:
     """The server that the options name; None: all that are found."""
-    from bench_loop.commands.run import connect
+    from bench_loop.commands._setup import connect
     from bench_loop.doctor.examine import Chosen
     from bench_loop.providers.embedded import DEFAULT_MODEL
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from bench_loop.commands.run import SERVED
+from bench_loop.commands._setup import SERVED
 
 
 @click.group(

@@ -96,7 +96,7 @@ def machine_json(facts: MachineFacts) -> dict[str, Any]:
 
 def harnesses_json() -> list[dict[str, str | None]]:
     """Every harness with its version; null where it is not installed."""
-    from bench_loop.commands.run import load_harness
+    from bench_loop.commands._setup import load_harness
     from bench_loop.config import bundled
     from bench_loop.errors import BenchLoopError
     from bench_loop.registry import names

@@ -110,8 +110,8 @@ def save(result: RunResult, folder: Path) -> Path:
     """
     data = to_bytes(result)
     file = folder / f"{result.run_id}.json"
-    _replace(file, data)
-    _replace(folder / LATEST, data)
+    replace_file(file, data)
+    replace_file(folder / LATEST, data)
     return file
 
 
@@ -119,7 +119,7 @@ def write(result: RunResult, file: Path) -> None:
     """Write `file` whole or not at all. Raises ResultError when it exists already."""
     if file.exists():
         raise ResultError(str(file), None, "exists already", remedy="Name another file.")
-    _replace(file, to_bytes(result))
+    replace_file(file, to_bytes(result))
 
 
 def newest_result(name: str) -> Path:
@@ -136,7 +136,7 @@ def result_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*.json") if file.name != LATEST and file.is_file())
 
 
-def _replace(file: Path, data: bytes) -> None:
+def replace_file(file: Path, data: bytes) -> None:
     """Put `data` at `file` in one step. Raises ResultError."""
     try:
         config.replace_file(file, data)

@@ -1,0 +1,201 @@
+"""The parts of a run as the command line names them: server, sandbox, harness, and all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.commands._sandbox import open_chosen, warn
+from bench_loop.config import bundled
+
+if TYPE_CHECKING:
+    from bench_loop.contracts.harness import HarnessAdapter
+    from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
+    from bench_loop.contracts.sandbox import Sandbox
+    from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.run import Setup
+    from bench_loop.machine.facts import MachineFacts
+
+SERVED = ("ollama", "openai_compat")
+"""The providers that speak to a server at an address."""
+PROVIDERS = (*SERVED, "embedded")
+DEFAULT_WINDOW = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The parts of a run as they were asked for; None leaves the choice to BenchLoop."""
+
+    model_id: str
+    provider: str | None = None
+    endpoint: str | None = None
+    harness: str = "raw"
+    thinking: bool | None = None
+    sandbox_kind: str = "auto"
+    is_unsafe_allowed: bool = False
+    sandbox_user: int | None = None
+    label: str | None = None
+    gpu: str | None = None
+    gpu_memory_gb: float | None = None
+
+
+@contextmanager
+def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
+    """The parts at work, all of them closed at the end. Raises what opening them raises."""
+    with ExitStack() as stack:
+        sandbox = sandbox_for(
+            plan,
+            wanted.sandbox_kind,
+            is_unsafe_allowed=wanted.is_unsafe_allowed,
+            user=wanted.sandbox_user,
+        )
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        server = connect(wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window)
+        stack.callback(server.close)
+        yield prepare(
+            server,
+            wanted.model_id,
+            load_harness(wanted.harness),
+            sandbox=sandbox,
+            thinking=wanted.thinking,
+            context_window=plan.context_window,
+            label=wanted.label,
+            gpu=wanted.gpu,
+            gpu_memory_gb=wanted.gpu_memory_gb,
+        )
+
+
+def connect(
+    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+) -> Provider:
+    """The provider that the options name, or a running server that is found.
+
+    Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
+    """
+    from bench_loop.config import api_key
+    from bench_loop.errors import ProviderError, UsageError
+    from bench_loop.providers import discover, embedded, ollama, openai_compat
+    from bench_loop.providers.discover.endpoints import find_endpoint
+
+    if provider == "embedded":
+        if endpoint:
+            raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
+        return embedded.start(
+            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+        )
+    if endpoint is not None:
+        saved = find_endpoint(endpoint)
+        endpoint = saved.url if saved else endpoint
+        provider = provider or (saved.provider if saved else None)
+        met = discover.meet(endpoint, warn)
+        provider = provider or met.provider
+    elif provider is None:
+        found = discover.find_server(warn)
+        if found is None:
+            raise ProviderError(
+                "No model server was found on this machine.",
+                remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
+            )
+        provider, endpoint = found.provider, found.endpoint
+    modules = {"ollama": ollama, "openai_compat": openai_compat}
+    connected: Provider = modules[provider].connect(endpoint, api_key(provider))
+    return connected
+
+
+def needs_sandbox(plan: RunPlan) -> bool:
+    """Whether a suite of the plan runs code that a model wrote."""
+    return any(suite.pack.needs_sandbox for suite in plan.suites)
+
+
+def sandbox_for(
+    plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
+) -> Sandbox | None:
+    """A sandbox that passed its self-test; None where the plan needs none, or `auto` finds none.
+
+    Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
+    there is nothing to run without.
+    """
+    if not needs_sandbox(plan):
+        return None
+    from bench_loop.errors import SandboxError
+    from bench_loop.sandboxes.ladder import AUTO
+
+    try:
+        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
+    except SandboxError as error:
+        if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
+            raise
+        warn(f"{error.message} {error.remedy or ''}".rstrip())
+        return None
+
+
+def load_harness(name: str) -> HarnessAdapter:
+    """A fresh adapter of the harness `name`."""
+    from bench_loop.registry import load
+
+    adapter: HarnessAdapter = load("harness", bundled("harnesses"), name).Adapter()
+    return adapter
+
+
+def prepare(
+    provider: Provider,
+    model_id: str,
+    harness: HarnessAdapter,
+    *,
+    sandbox: Sandbox | None = None,
+    thinking: bool | None = None,
+    context_window: int = DEFAULT_WINDOW,
+    label: str | None = None,
+    gpu: str | None = None,
+    gpu_memory_gb: float | None = None,
+) -> Setup:
+    """Look at server, model and machine before any time is spent.
+
+    `thinking` None leaves it off where there is a switch. Raises ProviderError when the server or
+    the model cannot be benchmarked, UsageError when the model cannot be switched so.
+    """
+    from bench_loop.engine.run import Setup
+    from bench_loop.engine.thinking import thinking_mode
+    from bench_loop.machine.detect import detect
+    from bench_loop.machine.record import machine_record
+
+    server = provider.server()
+    model = provider.model(model_id)
+    facts = detect()
+    stop_or_warn(server, model, facts, context_window)
+    machine = machine_record(
+        facts,
+        is_local=server.is_local,
+        label=label,
+        declared_gpu=gpu,
+        declared_gpu_memory_gb=gpu_memory_gb,
+        backend="cpu" if server.offloaded_layers == 0 else None,
+    )
+    mode = thinking_mode(provider, model, thinking, context_window)
+    return Setup(provider, harness, server, model, machine, mode, sandbox, model_id)
+
+
+def stop_or_warn(
+    server: ServerFacts, model: ModelFacts, machine: MachineFacts, context_window: int
+) -> None:
+    """Say what would make the figures worse; raise ProviderError for what makes a run pointless."""
+    from bench_loop.doctor.finding import of_severity
+    from bench_loop.doctor.preflight import Subject, preflight
+    from bench_loop.errors import ProviderError
+    from bench_loop.machine.facts import MachineFacts
+
+    own = machine if server.is_local else MachineFacts()
+    findings = preflight(Subject(server, model, own, context_window))
+    for finding in of_severity(findings, "warning"):
+        warn(f"{finding.title}: {finding.evidence}. {finding.remedy or ''}".rstrip())
+    if blocking := of_severity(findings, "error"):
+        reasons = "; ".join(finding.evidence for finding in blocking)
+        raise ProviderError(
+            f"{model.model_id} is not benchmarked here: {reasons}.",
+            remedy="; ".join(filter(None, (finding.remedy for finding in blocking))),
+        )
