@@ -21,6 +21,8 @@ COMMANDS = {
     "run": "Benchmark one model and write a result file.",
     "runs": "List, show, export and delete runs, unfinished ones too.",
     "info": "Show this machine, its model servers and their models.",
+    "doctor": "Look for what speaks against a run here, and what mends it.",
+    "endpoints": "Keep addresses of model servers under names.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
     "quantdiff": "Compare what two quantizations of one model expect next.",

@@ -75,9 +75,13 @@ Examples:
 @click.option(
     "--provider",
     type=click.Choice(PROVIDERS),
-    help="What serves the model; without it a running Ollama or llama.cpp server is looked for.",
+    help="What serves the model; without it a running server is looked for.",
 )
-@click.option("--endpoint", metavar="URL", help="Base URL of the server, without /v1 or /api.")
+@click.option(
+    "--endpoint",
+    metavar="URL|NAME",
+    help="Base URL of the server, or what it is saved under (bench-loop endpoints).",
+)
 @click.option(
     "--harness",
     type=click.Choice(names(bundled("harnesses"))),

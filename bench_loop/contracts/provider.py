@@ -109,6 +109,20 @@ class Freeing(Protocol):
         """
 
 
+class FileTemplate(Record):
+    """The chat template inside a weights file."""
+
+    hash: str | None = Field(description="sha256:... of it; null: the file has none.")
+
+
+@runtime_checkable
+class OwnFile(Protocol):
+    """What a provider has beside that, where its server says which file it serves."""
+
+    def file_template(self) -> FileTemplate | None:
+        """None where the file cannot be read from here."""
+
+
 class Foresight(Protocol):
     """What a provider has beside that, where its server tells the probabilities of tokens."""
 

@@ -4,46 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
-
-OLLAMA_VERSION, VLLM_VERSION = "/api/version", "/version"
-VERSION_PATHS = (OLLAMA_VERSION, VLLM_VERSION)
-"""Where engines other than llama.cpp tell their version."""
-
-
-LLAMA_SWAP, LM_STUDIO = "llama-swap", "lm-studio"
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The engine behind an OpenAI-compatible route; version None where it tells none."""
-
-    engine: str
-    version: str | None
-
-
-def identify(
-    props: dict[str, Any], listing: dict[str, Any], versions: Mapping[str, str | None]
-) -> Identity:
-    """The engine by its own words at `/props`, `/v1/models` and VERSION_PATHS.
-
-    llama-swap, a proxy that starts other servers, has a version where Ollama has one.
-    """
-    owners = {as_text(entry.get("owned_by")) for entry in as_dicts(listing.get("data"))}
-    if LLAMA_SWAP in owners:
-        return Identity(LLAMA_SWAP, versions[OLLAMA_VERSION])
-    if props:
-        return Identity("llama.cpp", as_text(props.get("build_info")))
-    if versions[OLLAMA_VERSION] is not None:
-        return Identity("ollama", versions[OLLAMA_VERSION])
-    engine = "vllm" if "vllm" in owners else "sglang" if "sglang" in owners else "unknown"
-    return Identity(engine, versions[VLLM_VERSION] if engine != "unknown" else None)
 
 
 def model_facts(
@@ -61,28 +26,11 @@ def model_facts(
         size_bytes=as_count(meta.get("size")) or None,
         file_name=_file_name(path) if path else None,
         chat_template_hash=template_hash(template) if template else None,
-        context_declared=as_count(meta.get("n_ctx_train")) or None,
+        context_declared=as_count(meta.get("n_ctx_train"))
+        or as_count(entry.get("context_length"))
+        or None,
         context_loaded=as_count(settings.get("n_ctx")) or as_count(entry.get("max_model_len")),
         capabilities=_capabilities(entry, listing, props, template),
-    )
-
-
-def lm_studio_facts(facts: ModelFacts, entry: dict[str, Any]) -> ModelFacts:
-    """`facts` with what LM Studio's own listing at `/api/v0/models` says of the model.
-
-    `tool_use` is its word for tools; a model of type `embeddings` has no chat.
-    """
-    can_chat = as_text(entry.get("type")) in ("llm", "vlm")
-    own = as_texts(entry.get("capabilities")) or ()
-    able = ("completion", *("tools" for word in own if word == "tool_use")) if can_chat else own
-    return facts.model_copy(
-        update={
-            "family": as_text(entry.get("arch")),
-            "quantization": as_text(entry.get("quantization")),
-            "context_declared": as_count(entry.get("max_context_length")) or None,
-            "context_loaded": as_count(entry.get("loaded_context_length")) or None,
-            "capabilities": able if can_chat or own else ("embedding",),
-        }
     )
 
 

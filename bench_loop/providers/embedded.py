@@ -18,7 +18,7 @@ from typing import IO
 import psutil
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import SetupError
 from bench_loop.providers import _launch, _weights
 from bench_loop.providers._text import shown
@@ -155,6 +155,9 @@ class Embedded:
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def file_template(self) -> FileTemplate | None:
+        return self._server.file_template()
 
     def close(self) -> None:
         self._server.close()

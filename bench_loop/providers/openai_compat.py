@@ -1,6 +1,6 @@
 """Servers with an OpenAI-compatible `/v1/chat/completions`; llama.cpp's own extras where it is one.
 
-Which engine answers is read from what the server says of itself (`/props`, `/v1/models`), never
+Which engine answers is read from what the server says of itself (`_fingerprint.py`), never
 guessed from the port. Fields outside the OpenAI standard (`top_k`, `min_p`, ...) are sent to every
 engine, since its defaults may differ from ours; a server that refuses the request with 400 or 422
 gets it once more without them, and, if that helped, never again on this connection.
@@ -10,15 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from bench_loop.providers import _faults, _freeing, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
+from bench_loop.providers._fingerprint import (
+    LISTING,
+    LMSTUDIO_LISTINGS,
+    PROPS,
+    Identity,
+    Said,
+    identify,
+    is_llama_cpp,
+    lmstudio_entries,
+    questions,
+)
+from bench_loop.providers._gguf import chat_template
+from bench_loop.providers._lmstudio_facts import with_own_words
 from bench_loop.providers._openai_chat import (
     chat_body,
     foresight_body,
@@ -30,16 +44,11 @@ from bench_loop.providers._openai_chat import (
     read_body,
 )
 from bench_loop.providers._openai_facts import (
-    LLAMA_SWAP,
-    LM_STUDIO,
-    VERSION_PATHS,
-    Identity,
     base_name,
-    identify,
     kv_cache_type,
-    lm_studio_facts,
     model_facts,
     speculative_method,
+    template_hash,
 )
 from bench_loop.providers._stream import StreamReader
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
@@ -102,12 +111,12 @@ class OpenAICompat:
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()
-        props, natives = self._props(), self._lm_studio_models()
-        found = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
-        return tuple(
-            lm_studio_facts(facts, natives[facts.model_id]) if facts.model_id in natives else facts
-            for facts in found
-        )
+        props = self._props()
+        known = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
+        if self._known().engine != "lmstudio":
+            return tuple(known)
+        own = lmstudio_entries({path: self._said(path) for path in LMSTUDIO_LISTINGS})
+        return tuple(with_own_words(facts, own) for facts in known)
 
     def model(self, model_id: str) -> ModelFacts:
         """What is known of one model; of Ollama's, all that its own API tells.
@@ -130,7 +139,7 @@ class OpenAICompat:
 
     def _behind_proxy(self, facts: ModelFacts) -> ModelFacts:
         """Of llama-swap what the llama.cpp server behind it says, if it runs: none is started."""
-        if self._known().engine != LLAMA_SWAP:
+        if self._known().engine != "llama-swap":
             return facts
         listed = self._listed_ids.get(facts.model_id, facts.model_id)
         running = as_dicts(as_dict(self._http.ask("GET", "/running").json()).get("running"))
@@ -147,7 +156,7 @@ class OpenAICompat:
                 remedy="Use Ollama's own API: --provider ollama",
             )
         extras = {} if engine == "llama.cpp" else other_extras(request)
-        if engine in ("llama.cpp", LLAMA_SWAP):
+        if engine in ("llama.cpp", "llama-swap"):
             extras |= llama_extras(request)
         body = chat_body(request)
         body["model"] = self._listed_ids.get(request.model_id, request.model_id)
@@ -232,6 +241,19 @@ class OpenAICompat:
                 return native.free(model_id)
         return _freeing.free(self._http, self._listed_ids.get(model_id, model_id))
 
+    def file_template(self) -> FileTemplate | None:
+        """Of the file that a llama.cpp on this machine serves."""
+        path = as_text(self._props().get("model_path"))
+        if path is None or not self._http.endpoint.is_local:
+            return None
+        try:
+            if not Path(path).is_file():
+                return None
+            template = chat_template(Path(path))
+        except (OSError, ValueError):
+            return None
+        return FileTemplate(hash=template_hash(template) if template else None)
+
     def close(self) -> None:
         self._http.close()
 
@@ -244,36 +266,25 @@ class OpenAICompat:
         """Which engine it is, asked once for each connection, before any clock starts."""
         if self._identity is None:
             listing = self._list()
-            versions = {path: self._version(path) for path in VERSION_PATHS}
-            found = identify(self._props(), listing, versions)
-            if found.engine == "unknown" and self._lm_studio_models():
-                found = Identity(LM_STUDIO, None)
-            self._identity = found
+            self._identity = identify(
+                listing, {path: self._said(path) for path in questions(listing)}
+            )
         return self._identity
-
-    def _lm_studio_models(self) -> dict[str, dict[str, Any]]:
-        """What LM Studio lists at its own API, by id; empty for every other server."""
-        if self._identity is not None and self._identity.engine != LM_STUDIO:
-            return {}
-        listing = as_dict(self._http.ask("GET", "/api/v0/models").json())
-        entries = [one for one in as_dicts(listing.get("data")) if "compatibility_type" in one]
-        return {base_name(as_text(one.get("id")) or ""): one for one in entries}
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
-        listing = self._http.get_json("/v1/models")
+        listing = self._http.get_json(LISTING)
         if not isinstance(listing.get("data"), list):
-            raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+            raise _faults.not_a_model_server(self._http.server, f"{LISTING} lists no models")
         ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
-    def _props(self, path: str = "/props") -> dict[str, Any]:
+    def _props(self, path: str = PROPS) -> dict[str, Any]:
         """What llama.cpp says at `/props`; empty for every other server."""
-        answer = self._http.ask("GET", path)
-        props = as_dict(answer.json()) if answer.status == 200 else {}
-        return props if "default_generation_settings" in props else {}
+        props = self._said(path).json()
+        return props if is_llama_cpp(props) else {}
 
-    def _version(self, path: str) -> str | None:
+    def _said(self, path: str) -> Said:
         answer = self._http.ask("GET", path)
-        return as_text(as_dict(answer.json()).get("version")) if answer.status == 200 else None
+        return Said(answer.status, answer.body, answer.headers.get("server", ""))

@@ -42,8 +42,10 @@ class FakeOllama(FakeServer):
         script: Sequence[Reply] = (),
         loading: int = 0,
         pause_s: float = 0.0,
+        version: str = "0.33.0",
     ) -> None:
         super().__init__()
+        self.version = version
         self.models = {model.name: model for model in models}
         self.script = list(script)
         self.loading = loading
@@ -59,7 +61,7 @@ class FakeOllama(FakeServer):
             case "GET", "/":
                 return Reply(b"Ollama is running", content_type="text/plain; charset=utf-8")
             case "GET", "/api/version":
-                return json_reply({"version": "0.33.0"})
+                return json_reply({"version": self.version})
             case "GET", "/api/tags":
                 return json_reply({"models": [_tag(model) for model in self.models.values()]})
             case "GET", "/api/ps":

@@ -55,9 +55,11 @@ class FakeOpenAI(FakeServer):
         is_strict: bool = False,
         api_key: str | None = None,
         pause_s: float = 0.0,
+        model_path: str | None = None,
     ) -> None:
         super().__init__()
         self.models = tuple(models)
+        self.model_path = model_path or f"/home/alice/models/{self.models[0]}.gguf"
         self.script = list(script)
         self.engine = engine
         self.window = window
@@ -116,7 +118,7 @@ class FakeOpenAI(FakeServer):
             "default_generation_settings": {"n_ctx": self.window},
             "total_slots": self.slots,
             "build_info": "b7777-abcdef",
-            "model_path": f"/home/alice/models/{self.models[0]}.gguf",
+            "model_path": self.model_path,
             "chat_template": "{{ messages }}",
             "chat_template_caps": {"supports_tools": True},
         }

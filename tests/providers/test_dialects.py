@@ -21,7 +21,7 @@ def test_lm_studio_tells_windows_and_format_at_its_own_api() -> None:
         provider = openai_compat.connect(server.url, None)
         facts = provider.model("meta-llama-3.1-8b-instruct")
         engine = provider.server()
-    assert (engine.engine, engine.version) == ("lm-studio", None)
+    assert (engine.engine, engine.version) == ("lmstudio", None)
     assert (facts.context_declared, facts.context_loaded) == (131_072, 4096)
     assert (facts.quantization, facts.capabilities) == ("Q4_K_M", ("completion", "tools"))
 

@@ -135,13 +135,11 @@ def test_a_model_that_it_does_not_run_is_missing(engine: Provider) -> None:
         engine.model("nope")
 
 
-def test_it_is_an_openai_compatible_server_that_discovery_would_take(
-    engine: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_an_openai_compatible_server_that_discovery_would_take(engine: Provider) -> None:
     url = engine.server().endpoint
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    monkeypatch.setattr(discover, "DEFAULT_ENDPOINT", url)
-    assert discover.find_server() == ("openai_compat", url)
+    found = discover.find_server(places=(discover.Place(url),))
+    assert found is not None
+    assert (found.provider, found.engine) == ("openai_compat", "llama.cpp")
 
 
 def test_a_file_of_the_users_own_runs_under_its_name(weights: Path) -> None:
