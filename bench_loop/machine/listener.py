@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import psutil
 
+from bench_loop.machine.forwarders import is_forwarder
 from bench_loop.machine.record import UNKNOWN
-
-# Programs that hand on what arrives at their ports: to another host, a container or a virtual
-# machine. What computes behind them is not what this machine shows.
-_FORWARDERS = re.compile(
-    r"(ssh|sshd|autossh|sshuttle|plink|putty|cloudflared|frpc|frps|rathole|ngrok|chisel|bore|gost"
-    r"|wstunnel|zrok|playit|stunnel4?|tailscaled?|ipn|zerotier-one|socat|ncat|nc|netcat|rinetd|redir"
-    r"|kubectl|oc|telepresence|docker-proxy|com\.docker\.backend|rootlessport|rootlesskit|gvproxy"
-    r"|slirp4netns|pasta|passt|limactl|colima|wslrelay|wslhost|iproxy|adb|nginx|haproxy|caddy|traefik"
-    r"|envoy)",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +34,6 @@ def listener_at(endpoint: str) -> Listener | None:
     forwarders = [name for name in programs if is_forwarder(name)]
     name = next(iter(forwarders or programs), UNKNOWN)
     return Listener(name, bool(forwarders))
-
-
-def is_forwarder(program: str) -> bool:
-    """Whether a program of this name only hands on what arrives."""
-    return _FORWARDERS.fullmatch(program.lower().removesuffix(".exe")) is not None
 
 
 def _programs_at(port: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.machine.forwarders import is_door
 from bench_loop.machine.record import UNKNOWN
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
@@ -142,6 +143,11 @@ def place_of_server(machine: Machine) -> str | None:
     """Where the server is, if not plainly on the machine that the result names."""
     if machine.is_local and machine.listener == UNKNOWN:
         return "Which program answers at the server's port is not known: it may be a tunnel."
+    if machine.is_local and machine.listener and is_door(machine.listener):
+        return (
+            "The server runs in a container or virtual machine of this computer: how much of the "
+            "hardware it may use is not known."
+        )
     if machine.is_local is not False:
         return None
     if machine.listener:

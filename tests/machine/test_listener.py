@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from bench_loop.commands._setup import load_harness, prepare
-from bench_loop.machine.listener import is_forwarder, listener_at
+from bench_loop.machine.forwarders import is_door, is_forwarder
+from bench_loop.machine.listener import listener_at
 from bench_loop.providers import ollama
 from bench_loop.report.sentences import place_of_server
 from tests.fakes.ollama import FakeModel, FakeOllama
@@ -87,28 +88,46 @@ def test_an_engine_without_a_port_has_no_listener() -> None:
     assert listener_at("scripted") is None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="A process is named by a link to its program.")
+def test_a_server_in_a_container_is_credited_to_this_machine_and_said_to_be_in_one(
+    tmp_path: Path,
+) -> None:
+    with (
+        FakeOllama([FakeModel("tiny:1b")]) as server,
+        relay("docker-proxy", server.url, tmp_path) as url,
+    ):
+        provider = ollama.connect(url, None)
+        machine = prepare(provider, "tiny:1b", load_harness("raw")).machine
+        provider.close()
+    assert (machine.is_local, machine.listener) == (True, "docker-proxy")
+    assert machine.cpu_model is not None
+    assert place_of_server(machine) == (
+        "The server runs in a container or virtual machine of this computer: how much of the "
+        "hardware it may use is not known."
+    )
+
+
 @pytest.mark.parametrize(
-    ("program", "is_one"),
+    "program", ["ssh", "sshd", "cloudflared", "frpc", "tailscaled", "socat", "kubectl", "ncat.exe"]
+)
+def test_programs_that_hand_on_to_another_host(program: str) -> None:
+    assert is_forwarder(program)
+    assert not is_door(program)
+
+
+@pytest.mark.parametrize("program", ["docker-proxy", "wslrelay.exe", "com.docker.backend"])
+def test_programs_that_hand_on_into_this_computer(program: str) -> None:
+    assert is_door(program)
+    assert not is_forwarder(program)
+
+
+@pytest.mark.parametrize(
+    "program",
     [
-        ("ssh", True),
-        ("sshd", True),
-        ("cloudflared", True),
-        ("frpc", True),
-        ("tailscaled", True),
-        ("socat", True),
-        ("docker-proxy", True),
-        ("wslrelay.exe", True),
-        ("com.docker.backend", True),
-        ("kubectl", True),
-        ("ollama", False),
-        ("ollama.exe", False),
-        ("llama-server", False),
-        ("python3", False),
-        ("llama-swap", False),
-        ("LM Studio", False),
-        ("unknown", False),
-        ("", False),
+        *("ollama", "ollama.exe", "llama-server", "python3"),
+        *("llama-swap", "LM Studio", "unknown", ""),
     ],
 )
-def test_programs_that_only_hand_on(program: str, is_one: bool) -> None:
-    assert is_forwarder(program) is is_one
+def test_programs_that_answer_themselves(program: str) -> None:
+    assert not is_forwarder(program)
+    assert not is_door(program)
