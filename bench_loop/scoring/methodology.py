@@ -110,11 +110,13 @@ _INTERVALS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Suite", suites.suite_interval),
     ("Wilson's interval", intervals.wilson),
     ("Quality", aggregates.quality_interval),
+    ("Wilson's interval of a stratified sample", intervals.strata_interval),
     ("Variance of a suite", intervals.stratum_variance),
     ("Adding variances", intervals.combined),
     ("Speed", aggregates.speed_interval),
     ("Reliability", aggregates.reliability_interval),
-    ("Overall and value", aggregates.linear_variance),
+    ("Overall and value", aggregates.formula_interval),
+    ("Correlation of quality and reliability", aggregates.task_correlation),
 )
 _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Difference of two runs", paired.paired_difference),
