@@ -124,7 +124,8 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Verdict", paired.verdict),
     ("How many more tasks", paired.more_tasks),
     ("McNemar's test", paired.mcnemar_p),
-    ("Rank bands", bands.rank_bands),
+    ("Speed of two runs", paired.speed_ratio),
+    ("Rank bands", bands.bands_of),
     ("Two rows of a board", bands.unpaired_p),
     ("Holm's adjustment", bands.holm),
 )
