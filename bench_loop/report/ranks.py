@@ -67,7 +67,7 @@ def _league(key: str, indices: Sequence[int], runs: Sequence[RunResult]) -> Leag
         quality = compare_runs(runs[indices[first]], runs[indices[second]]).quality
         return 1.0 if quality is None else quality.p_value
 
-    # Both directions of a pair draw the same signs over the same sizes, but are asked for once.
+    # A pair has one p-value in both directions; it is asked for once.
     scores = [runs[index].aggregates.quality_score or 0.0 for index in indices]
     bands = bands_of(scores, lambda a, b: paired_p(min(a, b), max(a, b)))
     places = [Place(*each) for each in zip(indices, scores, bands, strict=True)]

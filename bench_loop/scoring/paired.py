@@ -212,15 +212,17 @@ def sign_flip_p(by_suite: TaskShares) -> float:
     """p = (1 + flips at least as far from 0 as d) / (1 + SIGN_FLIPS).
 
     If the runs were equal, each task's difference could as well have the other sign: SIGN_FLIPS
-    times, all signs are drawn anew (seed SIGN_FLIP_SEED, so that p is always the same).
+    times, all signs are drawn anew (seed SIGN_FLIP_SEED, so that p is always the same, and the same
+    for A against B and B against A).
     """
+    d = math.fsum(mean(differences) for differences in by_suite.values())
     weighted = sorted(
-        diff / len(differences)
+        abs(diff) / len(differences)
         for differences in by_suite.values()
         for diff in differences
         if diff != 0
     )
-    far = abs(math.fsum(weighted)) * (1 - 1e-9)
+    far = abs(d) * (1 - 1e-9)
     tables = [_signed_sums(weighted[start : start + 8]) for start in range(0, len(weighted), 8)]
     draw = random.Random(SIGN_FLIP_SEED)  # noqa: S311 - a test statistic, not a secret
     reached = 0
