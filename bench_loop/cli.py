@@ -22,6 +22,7 @@ COMMANDS = {
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
+    "recommend": "Try the installed models and say which one to take.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
     "score": "Judge one output by a task file.",
     "rescore": "Judge a stored run again and show what changed.",

@@ -61,6 +61,10 @@ class Setup:
     """Where code that a model wrote is run; None: suites that need it are left unrun."""
 
 
+class StopEarly(Exception):  # noqa: N818 - not an error
+    """A listener ends the run, because the rest would tell nothing; the message says why."""
+
+
 class Run:
     """One run of one plan. `go()` may be called once."""
 
@@ -89,7 +93,7 @@ class Run:
 
     def go(self) -> RunResult:
         """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
-        does a server that cuts prompts.
+        does a server that cuts prompts, or a listener by StopEarly.
 
         Raises ProviderError when the server fails before anything was measured, UsageError when the
         options do not fit the plan, the server or the time.
@@ -102,12 +106,12 @@ class Run:
         self._listen(RunStarted(run_id, self._setup.model.model_id, len(self._plan.quality_trials)))
         if self._left_out:
             self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
-        stopped: KeyboardInterrupt | ContextCutError | None = None
+        stopped: KeyboardInterrupt | ContextCutError | StopEarly | None = None
         try:
             with self._telemetry:
                 self._measure()
             status, reason = self._status(before)
-        except (KeyboardInterrupt, ContextCutError) as stop:
+        except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
             if not self._ledger.trials:
                 raise
             stopped, status, reason = stop, "aborted", _why_stopped(stop)
@@ -309,8 +313,8 @@ def _telemetry(setup: Setup) -> Telemetry:
     return Telemetry(make_sampler(setup.machine, pid))
 
 
-def _why_stopped(stop: KeyboardInterrupt | ContextCutError) -> str:
-    return stop.message if isinstance(stop, ContextCutError) else "Stopped by the user."
+def _why_stopped(stop: KeyboardInterrupt | ContextCutError | StopEarly) -> str:
+    return "Stopped by the user." if isinstance(stop, KeyboardInterrupt) else str(stop)
 
 
 def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:

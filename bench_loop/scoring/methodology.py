@@ -24,6 +24,7 @@ from bench_loop.scoring import (
     paired,
     plausibility,
     rates,
+    sequential,
     speed,
     suites,
 )
@@ -128,6 +129,8 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Rank bands", bands.bands_of),
     ("Two rows of a board", bands.unpaired_p),
     ("Holm's adjustment", bands.holm),
+    ("Evidence in a race of models", sequential.evidence_of),
+    ("Clearly better in a race", sequential.evidence_needed),
 )
 
 
