@@ -140,7 +140,7 @@ def _measure(
     from bench_loop.commands.run import connect, load_harness, prepare
     from bench_loop.console import console
     from bench_loop.engine.events import Event, RunFinished
-    from bench_loop.engine.recommend import Tried
+    from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
     from bench_loop.engine.run import Run, StopEarly
     from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
@@ -163,8 +163,12 @@ def _measure(
                     results.append(event.result)
 
             note = ""
+            listener = ended(hear)
             try:
-                Run(plan, setup, folder, ended(hear)).go()
+                try:
+                    Run(plan, setup, folder, listener).go()
+                except SpeedTooLong:
+                    Run(without_speed(plan), setup, folder, listener).go()
             except StopEarly as stop:
                 note = str(stop)
         provider.unload(model_id)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Literal
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.provider import ModelFacts, ServerFacts
-from bench_loop.engine.events import Event, Listener, TrialFinished
+from bench_loop.engine.events import Event, Listener, SpeedPlanned, TrialFinished
 from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunPlan
 from bench_loop.engine.profiles import ProfileRules
@@ -18,6 +19,7 @@ from bench_loop.errors import BenchLoopError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Machine, RunResult, Trial
 from bench_loop.scoring.intervals import mean
+from bench_loop.scoring.rates import generation_rate
 from bench_loop.scoring.sequential import Duel, Shares, duel, evidence_needed, places
 from bench_loop.scoring.suites import is_scored
 
@@ -30,9 +32,16 @@ PURPOSES = {
 RULES = ProfileRules("custom", "Suites for one purpose; not ranked.", ("minimum",), 90, None, False)
 GIB = 2**30
 
+MOST_SPEED_SHARE = 1 / 3
+"""Share of a model's time that the speed suite may take; where it takes more it is left out."""
+
 Kind = Literal["clear", "ahead", "equal", "alone", "nothing"]
 Task = tuple[str, str]
 """Suite and id of a task."""
+
+
+class SpeedTooLong(StopEarly):
+    """Before anything was measured: its speed would take too much of the model's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +73,13 @@ class Tried:
 
     @property
     def generation_tps(self) -> float | None:
-        speed = self.result.speed if self.result else None
-        return speed.generation_tps.median if speed and speed.generation_tps else None
+        """Of the speed suite, else the median of the tasks; None where neither can tell."""
+        if self.result is None:
+            return None
+        if self.result.speed is not None and self.result.speed.generation_tps is not None:
+            return self.result.speed.generation_tps.median
+        rates = [rate.tps for rate in map(generation_rate, self.result.trials) if rate]
+        return median(rates) if rates else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +114,11 @@ def recommend_plan(purpose: str, context_window: int) -> RunPlan:
     packs = [load_pack(name) for name in ("speed", *PURPOSES[purpose])]
     suites = tuple(PlannedSuite(pack, pack.tasks) for pack in packs)
     return RunPlan(RULES, suites, 1, Sampling(), context_window, is_interleaved=True)
+
+
+def without_speed(plan: RunPlan) -> RunPlan:
+    """The plan for a model whose speed takes too long to measure: its tasks alone."""
+    return replace(plan, suites=plan.quality_suites)
 
 
 def candidate(server: ServerFacts, model: ModelFacts, machine: Machine) -> Candidate:
@@ -176,7 +195,10 @@ class Race:
         def wrapped(listen: Listener) -> Listener:
             def hear(event: Event) -> None:
                 listen(event)
-                if isinstance(event, TrialFinished) and is_scored(event.trial):
+                if isinstance(event, SpeedPlanned):
+                    if event.expected_s > MOST_SPEED_SHARE * share_s:
+                        raise SpeedTooLong("Its speed would take too much of the time.")
+                elif isinstance(event, TrialFinished) and is_scored(event.trial):
                     trials.append(event.trial)
                     self._end_if_settled(trials, earlier, is_last=is_last)
                     if self._clock() >= ends_at and len(trials) < self._task_count:
@@ -233,7 +255,7 @@ def decide(
     duels = [_duel(ordered[0].shares, rival.shares) for rival in ordered[1:]]
     first = duels[0]
     if first.wins < first.losses:
-        # They were cut after different tasks, and those that all share say otherwise than their own.
+        # Cut after different tasks: what all share says otherwise than what these two share.
         ordered[:2] = reversed(ordered[:2])
         everyone = (*ordered, *failed)
         duels = [_duel(ordered[0].shares, rival.shares) for rival in ordered[1:]]

@@ -128,21 +128,24 @@ def score_interval(score: float, variance: Variance) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """The quantile of Student's t distribution; `probability` in (0, 1), `df` above 0."""
+    """The quantile of Student's t distribution; `probability` in (0, 1), `df` above 0.
+
+    Newton's method from the normal quantile, which lies below: the distribution function is
+    concave there, so that every step comes nearer from the same side.
+    """
     if probability < 0.5:
         return -t_quantile(1 - probability, df)
-    high = 1.0
-    while t_cdf(high, df) < probability:
-        high *= 2
-    low = 0.0
+    quantile = NormalDist().inv_cdf(probability)
     while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if t_cdf(middle, df) < probability:
-            low = middle
-        else:
-            high = middle
+        step = (probability - t_cdf(quantile, df)) / _t_density(quantile, df)
+        if step <= 1e-14 * quantile:
+            return quantile
+        quantile += step
+
+
+def _t_density(t: float, df: float) -> float:
+    log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(df * math.pi) / 2
+    return math.exp(log_scale - (df + 1) / 2 * math.log1p(t * t / df))
 
 
 def t_cdf(t: float, df: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from bench_loop.scoring.constants import ALPHA
@@ -45,6 +46,7 @@ def duel(pairs: Iterable[Shares]) -> Duel:
     return Duel(wins, losses, tasks, most, rival_most)
 
 
+@lru_cache(maxsize=16_384)
 def evidence_of(wins: int, losses: int) -> float:
     """Evidence that a model is better = likelihood ratio of "wins more often than not" against "a
     fair coin", over the n tasks that only one of two models passed.

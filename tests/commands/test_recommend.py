@@ -25,7 +25,7 @@ WORDS = "word " * 400
 
 
 class Abilities:
-    """Answers a share of the tasks by their reference, the others wrong: model to what it passes."""
+    """Answers the tasks that a model passes by their reference, and all others wrong."""
 
     def __init__(self, passes: Mapping[str, set[int]]) -> None:
         self._passes = passes
@@ -122,6 +122,14 @@ def test_models_that_cannot_be_tried_are_named_with_the_reason(tmp_path: Path) -
     assert "not for chat" in reasons["nomic-embed-text:latest"]
     assert "remote host" in reasons["gpt-oss:120b-cloud"]
     assert "9000.0 GiB, do not fit" in reasons["huge:900b"]
+
+
+def test_a_speed_that_would_take_most_of_the_time_is_not_measured(tmp_path: Path) -> None:
+    # By the server's clock, three times 64 tokens at 10 ms alone are 1.9 s: above a third of 3 s.
+    found = found_by(recommend({"a:1b": ALL}, tmp_path, "--json", "--budget", "3s"))
+    (file,) = result_files(tmp_path / "results")
+    assert load(file).speed is None
+    assert found["tried"][0]["tasks"] > 0
 
 
 def test_a_budget_that_is_spent_leaves_the_others_untold(tmp_path: Path) -> None:
