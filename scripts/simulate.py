@@ -152,15 +152,15 @@ and easy (Beta with mean p) and themselves a sample; in `apart` the suites' leve
 """
 PAIR = f"""
 {PAIRS:,} pairs a cell over the 87 tasks of `core`: how often B is called better or worse than A.
-The bars: a true gap of 25 points is called better in 80 % or more, no gap is called anything in 6 % or
-less. Tasks are drawn independently, which is the hardest case: models that fail at the same tasks
-are told apart with fewer.
+The bars: a true gap of 25 points is called better in 80 % or more, no gap is called anything in 6 %
+or less. Tasks are drawn independently, which is the hardest case: models that fail at the same
+tasks are told apart with fewer.
 """
 RACING = f"""
 {RACES:,} races a cell, looked at after every task. Wrong: a model that is not the best, or no
-better than it, is called clearly better; the bar is 5 % in all. Right: the best is called clearly better
-than every other; else the race ends without a clear winner, and says so. Settled after: the tasks
-that a pair took until it was settled, or all.
+better than it, is called clearly better; the bar is 5 % in all. Right: the best is called clearly
+better than every other; else the race ends without a clear winner, and says so. Settled after: the
+tasks that a pair took until it was settled, or all.
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,17 @@ class Abilities:
 ALL = set(range(len(PLAN.quality_trials)))
 
 
-def recommend(passes: Mapping[str, set[int]], folder: Path, *more: str, **models: Any) -> Result:
-    listed = models.get("models") or [
+def recommend(
+    passes: Mapping[str, set[int]],
+    folder: Path,
+    *more: str,
+    models: Sequence[FakeModel] = (),
+    pause_s: float = 0.0,
+) -> Result:
+    listed = models or [
         FakeModel(name, size=(number + 1) * GIB) for number, name in enumerate(passes)
     ]
-    with FakeOllama(listed, Abilities(passes)) as server:
+    with FakeOllama(listed, Abilities(passes), pause_s=pause_s) as server:
         where = ["recommend", "--for", "chat", "--endpoint", server.url, *more]
         return CliRunner().invoke(
             group, where, env={"BENCHLOOP_HOME": str(folder)}, catch_exceptions=False
@@ -125,8 +131,8 @@ def test_models_that_cannot_be_tried_are_named_with_the_reason(tmp_path: Path) -
 
 
 def test_a_speed_that_would_take_most_of_the_time_is_not_measured(tmp_path: Path) -> None:
-    # By the server's clock, three times 64 tokens at 10 ms alone are 1.9 s: above a third of 3 s.
-    found = found_by(recommend({"a:1b": ALL}, tmp_path, "--json", "--budget", "3s"))
+    # 64 tokens at 20 ms on the server's clock and ours: three times 1.3 s are above a third of 9 s.
+    found = found_by(recommend({"a:1b": ALL}, tmp_path, "--json", "--budget", "9s", pause_s=0.02))
     (file,) = result_files(tmp_path / "results")
     assert load(file).speed is None
     assert found["tried"][0]["tasks"] > 0
