@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "quickstart": "Benchmark a model on this machine and open the local site.",
     "run": "Benchmark one model and write a result file.",
+    "runs": "List, show, export and delete runs, unfinished ones too.",
     "info": "Show this machine, its model servers and their models.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
@@ -112,9 +113,10 @@ def main(argv: list[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stop:
         click.echo("Interrupted.", err=True)
-        sys.exit(INTERRUPTED)
+        # click turns a signal into its own Abort.
+        sys.exit(getattr(stop.__cause__ or stop, "exit_code", INTERRUPTED))
     except BrokenPipeError:
         # The reader of a pipe went away; nothing may be written to it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

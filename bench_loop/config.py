@@ -49,6 +49,11 @@ def results_folder() -> Path:
     return folder
 
 
+def runs_folder() -> Path:
+    """Where each run has a folder with its journal; it is made with the first run."""
+    return home() / "runs"
+
+
 def bundled(name: str) -> Path:
     """The folder `packs`, `harnesses` or `templates` that came with this installation.
 

@@ -4,6 +4,7 @@
       UsageError               a wrong argument, an unknown name               2
       SetupError               this machine cannot do it                       3
       PackError, ResultError   a file is wrong: file, field, reason            4
+      JournalError             the same of a run's journal                     4
       ProviderError            the model server cannot or will not answer      5
         ModelNotFoundError       it answers, but does not have the model       5
         EngineRejectedError      it refused or lost this one request           5
@@ -67,6 +68,10 @@ class PackError(FileError):
 
 class ResultError(FileError):
     """A result file does not follow the result schema, or is of an unknown version."""
+
+
+class JournalError(FileError):
+    """A run's journal is damaged (the field is the line), or cannot be written."""
 
 
 class ProviderError(BenchLoopError):

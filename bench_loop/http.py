@@ -13,3 +13,8 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def is_url(text: str) -> bool:
+    """Whether `text` is a web address and no file name."""
+    return text.startswith(("http://", "https://"))

@@ -74,10 +74,13 @@ def _cell(value: object) -> str:
 
 def command_help() -> str:
     """The help of `bench-loop` and of each of its commands, as a terminal shows it."""
-    pages = [("bench-loop", cli.group)]
+    pages: list[tuple[str, click.Command]] = [("bench-loop", cli.group)]
     for name in cli.COMMANDS:
         module = importlib.import_module(f"bench_loop.commands.{name}")
         pages.append((f"bench-loop {name}", module.command))
+        if isinstance(module.command, click.Group):
+            inner = module.command.commands.items()
+            pages += [(f"bench-loop {name} {verb}", command) for verb, command in inner]
     return "\n\n".join(
         f"### `{title}`\n\n```text\n{_help_of(command, title)}\n```" for title, command in pages
     )

@@ -42,10 +42,10 @@ def command(files: tuple[str, ...], across_harnesses: bool, as_json: bool) -> No
             f"{len(files)} {noun} given; compare takes {FEWEST} to {MOST}.",
             remedy="bench-loop compare a.json b.json",
         )
+    from bench_loop.commands._source import read_result
     from bench_loop.report import comparison
-    from bench_loop.sources import load_run
 
-    runs = [load_run(file) for file in files]
+    runs = [read_result(file) for file in files]
     names = list(files)
     pairs = comparison.pairs_with_first(runs, may_harness_differ=across_harnesses)
     if as_json:

@@ -33,7 +33,9 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     Uses a running Ollama or llama.cpp server if there is one. With none, a small model is fetched
     and served by the built-in llama.cpp engine for as long as the benchmark takes.
     """
-    from bench_loop.commands.run import benchmark, load_harness, prepare
+    from bench_loop.commands._benchmark import benchmark
+    from bench_loop.commands._setup import load_harness, prepare
+    from bench_loop.commands._stopping import stoppable
     from bench_loop.config import results_folder
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.profiles import CONTEXT_WINDOW
@@ -42,12 +44,13 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     plan = make_plan(profile="smoke", context_window=CONTEXT_WINDOW)
     folder = results_folder()
     make_ready(folder)
-    provider, model_id = find_model(model_id, plan.context_window)
-    try:
-        setup = prepare(provider, model_id, load_harness("raw"))
-        benchmark(plan, setup, folder)
-    finally:
-        provider.close()
+    with stoppable():
+        provider, model_id = find_model(model_id, plan.context_window)
+        try:
+            setup = prepare(provider, model_id, load_harness("raw"))
+            benchmark(plan, setup, folder)
+        finally:
+            provider.close()
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
         from bench_loop.console import program
 
@@ -63,7 +66,7 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
 
     Without a name, the model that is loaded is taken, else the smallest.
     """
-    from bench_loop.commands.run import connect
+    from bench_loop.commands._setup import connect
     from bench_loop.providers import discover, embedded
 
     found = discover.find_server()

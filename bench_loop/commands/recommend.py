@@ -72,7 +72,7 @@ def command(
     stopped, and so is everything once one is clearly ahead. Each model's run is kept as a result
     file; such runs are not ranked, since their suites are picked by hand.
     """
-    from bench_loop.commands.run import sandbox_for
+    from bench_loop.commands._setup import sandbox_for
     from bench_loop.config import results_folder
     from bench_loop.console import console
     from bench_loop.engine.profiles import CONTEXT_WINDOW
@@ -104,7 +104,7 @@ def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
 
     Raises ProviderError when there is no server, or none of them has a model.
     """
-    from bench_loop.commands.run import connect
+    from bench_loop.commands._setup import connect
     from bench_loop.engine.profiles import CONTEXT_WINDOW
     from bench_loop.engine.recommend import candidate
     from bench_loop.errors import ProviderError
@@ -137,7 +137,7 @@ def _measure(
     is_quiet: bool,
 ) -> Tried:
     """Run one candidate until it is through or ended, and give its memory back."""
-    from bench_loop.commands.run import connect, load_harness, prepare
+    from bench_loop.commands._setup import connect, load_harness, prepare
     from bench_loop.console import console
     from bench_loop.engine.events import Event, RunFinished
     from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed

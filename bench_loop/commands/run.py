@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from bench_loop.commands._measuring import measuring_options
-from bench_loop.commands._sandbox import open_chosen, sandbox_options, warn
+from bench_loop.commands._resume import NEWEST
+from bench_loop.commands._sandbox import sandbox_options
+from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
+from bench_loop.commands._stopping import stoppable
 from bench_loop.commands.parameters import SamplingValues
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
 if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
-    from bench_loop.contracts.harness import HarnessAdapter
-    from bench_loop.contracts.provider import Provider
-    from bench_loop.contracts.sandbox import Sandbox
-    from bench_loop.engine.plan import RunOptions, RunPlan
-    from bench_loop.engine.run import Setup
-    from bench_loop.errors import BenchLoopError
-    from bench_loop.result.records import RunResult
+    from bench_loop.engine.plan import RunOptions
 
-PROVIDERS = ("ollama", "openai_compat", "embedded")
 PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
-DEFAULT_WINDOW = 8192
+LIKE_OPTIONS = frozenset(
+    {
+        *("like", "model_id", "provider", "endpoint", "output", "as_json"),
+        *("allow_unsafe", "sandbox_user", "label", "gpu", "gpu_memory_gb"),
+    }
+)
+"""What may stand beside --like: what is here and what it is called, not what is measured."""
+RESUME_OPTIONS = frozenset({"resume", "endpoint", "allow_unsafe", "sandbox_user", "as_json"})
+"""What may stand beside --resume: where the server is now, and how to tell of the run."""
 
 EXAMPLES = """
 \b
@@ -37,11 +40,25 @@ Examples:
   bench-loop run --model local --provider openai_compat --endpoint http://127.0.0.1:8080
   bench-loop run --model smollm2-135m --provider embedded --profile smoke
   bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
+  bench-loop run --resume
+  bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--model", "model_id", required=True, help="The model, as the server names it.")
+@click.option("--model", "model_id", help="The model, as the server names it.")
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value=NEWEST,
+    metavar="[RUN]",
+    help="Go on with a run: the newest that is not complete, or this one.",
+)
+@click.option(
+    "--like",
+    metavar="RESULT|URL",
+    help="Repeat the run of a result, anybody's, and compare the two.",
+)
 @click.option(
     "--provider",
     type=click.Choice(PROVIDERS),
@@ -88,9 +105,13 @@ Examples:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the result file. [results/ in the data folder]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and only that.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as one line of JSON.")
+@click.pass_context
 def command(
-    model_id: str,
+    ctx: click.Context,
+    model_id: str | None,
+    resume: str | None,
+    like: str | None,
     provider: str | None,
     endpoint: str | None,
     harness: str,
@@ -112,14 +133,28 @@ def command(
 ) -> None:
     """Benchmark one model and write a result file.
 
-    Speed and quality are measured on your own server; nothing leaves this machine.
+    Speed and quality are measured on your own server; nothing leaves this machine. Every finished
+    trial is on disk before the next: a run that was stopped or cut off goes on with --resume.
     """
-    from bench_loop.config import results_folder
-    from bench_loop.engine.plan import make_plan
-    from bench_loop.engine.run import Run
     from bench_loop.errors import UsageError
-    from bench_loop.result.store import make_ready
 
+    if resume is not None:
+        _refuse_beside(ctx, "--resume", RESUME_OPTIONS)
+        from bench_loop.commands._resume import resume as go_on
+
+        with stoppable():
+            go_on(
+                resume,
+                endpoint=endpoint,
+                is_unsafe_allowed=allow_unsafe,
+                sandbox_user=sandbox_user,
+                as_json=as_json,
+            )
+        return
+    if like is not None:
+        _refuse_beside(ctx, "--like", LIKE_OPTIONS)
+    elif model_id is None:
+        raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
     if sampling is not None and thinking != "on":
@@ -127,6 +162,31 @@ def command(
             "Without thinking the sampling is fixed: greedy, everything else off.",
             remedy="Use --sampling with --thinking on.",
         )
+    from bench_loop.config import results_folder
+
+    wanted = Wanted(
+        model_id=model_id or "",
+        provider=provider,
+        endpoint=endpoint,
+        harness=harness,
+        thinking=None if thinking is None else thinking == "on",
+        sandbox_kind=sandbox_kind,
+        is_unsafe_allowed=allow_unsafe,
+        sandbox_user=sandbox_user,
+        label=label,
+        gpu=gpu,
+        gpu_memory_gb=gpu_memory_gb,
+    )
+    folder = output or results_folder()
+    if like is not None:
+        from bench_loop.commands._like import repeat
+
+        with stoppable():
+            repeat(like, wanted, folder, as_json=as_json)
+        return
+    from bench_loop.commands._benchmark import run_planned
+    from bench_loop.engine.plan import make_plan
+
     picked = [name.strip() for name in suites.split(",")] if suites is not None else None
     plan = make_plan(
         profile=None if picked is not None else profile or DEFAULT_PROFILE,
@@ -136,185 +196,19 @@ def command(
         is_thinking=thinking == "on",
         sampling=sampling,
     )
-    folder = output or results_folder()
-    make_ready(folder)
-    with ExitStack() as stack:
-        sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
-        if sandbox is not None:
-            stack.callback(sandbox.close)
-        server = connect(provider, endpoint, model_id, context_window)
-        stack.callback(server.close)
-        setup = prepare(
-            server,
-            model_id,
-            load_harness(harness),
-            sandbox=sandbox,
-            thinking=None if thinking is None else thinking == "on",
-            context_window=context_window,
-            label=label,
-            gpu=gpu,
-            gpu_memory_gb=gpu_memory_gb,
-        )
-        if as_json:
-            result = Run(plan, setup, folder, lambda event: None, options).go()
-        else:
-            result = benchmark(plan, setup, folder, options, is_endpoint_named=endpoint is not None)
-    if as_json:
-        from bench_loop.result.store import to_bytes
-
-        click.echo(to_bytes(result).decode(), nl=False)
-    if result.status != "complete":
-        raise incomplete(result, lacks_sandbox=sandbox is None and needs_sandbox(plan))
+    with stoppable():
+        run_planned(plan, wanted, folder, options, as_json=as_json)
 
 
-def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
-    """The error that a run ends with when not all of its plan was measured."""
-    from bench_loop.engine.run import SANDBOX_REMEDY
-    from bench_loop.errors import ProviderError, SandboxError
+def _refuse_beside(ctx: click.Context, option: str, allowed: frozenset[str]) -> None:
+    """Raises UsageError for an option that `option` has already decided."""
+    from bench_loop.errors import UsageError
 
-    message = f"The run is incomplete: {result.status_reason}"
-    kept = "what was measured is kept, not ranked."
-    if lacks_sandbox:
-        return SandboxError(message, remedy=f"{SANDBOX_REMEDY} Then run it again; {kept}")
-    return ProviderError(message, remedy=f"See to the server and run it again; {kept}")
-
-
-def connect(
-    provider: str | None, endpoint: str | None, model_id: str, context_window: int
-) -> Provider:
-    """The provider that the options name, or a running server that is found.
-
-    Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
-    """
-    from bench_loop.config import api_key
-    from bench_loop.errors import ProviderError, UsageError
-    from bench_loop.providers import embedded, ollama, openai_compat
-
-    if provider == "embedded":
-        if endpoint:
-            raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
-        return embedded.start(
-            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
-        )
-    if provider is None:
-        from bench_loop.providers import discover
-    if provider is None and endpoint is None:
-        found = discover.find_server()
-        if found is None:
-            raise ProviderError(
-                "No model server was found on this machine.",
-                remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and name not in allowed:
+            raise UsageError(
+                f"{option} takes the plan and its settings as they were.",
+                remedy=f"Leave {parameter.opts[0]} out.",
             )
-        provider, endpoint = found
-    if provider is None:
-        provider = discover.identify(str(endpoint))
-    modules = {"ollama": ollama, "openai_compat": openai_compat}
-    connected: Provider = modules[provider].connect(endpoint, api_key(provider))
-    return connected
-
-
-def needs_sandbox(plan: RunPlan) -> bool:
-    """Whether a suite of the plan runs code that a model wrote."""
-    return any(suite.pack.needs_sandbox for suite in plan.suites)
-
-
-def sandbox_for(
-    plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
-) -> Sandbox | None:
-    """A sandbox that passed its self-test; None where the plan needs none, or `auto` finds none.
-
-    Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
-    there is nothing to run without.
-    """
-    if not needs_sandbox(plan):
-        return None
-    from bench_loop.errors import SandboxError
-    from bench_loop.sandboxes.ladder import AUTO
-
-    try:
-        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
-    except SandboxError as error:
-        if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
-            raise
-        warn(f"{error.message} {error.remedy or ''}".rstrip())
-        return None
-
-
-def load_harness(name: str) -> HarnessAdapter:
-    """A fresh adapter of the harness `name`."""
-    from bench_loop.registry import load
-
-    adapter: HarnessAdapter = load("harness", bundled("harnesses"), name).Adapter()
-    return adapter
-
-
-def prepare(
-    provider: Provider,
-    model_id: str,
-    harness: HarnessAdapter,
-    *,
-    sandbox: Sandbox | None = None,
-    thinking: bool | None = None,
-    context_window: int = DEFAULT_WINDOW,
-    label: str | None = None,
-    gpu: str | None = None,
-    gpu_memory_gb: float | None = None,
-) -> Setup:
-    """Look at server, model and machine before any time is spent.
-
-    `thinking` None leaves it off where there is a switch. Raises ProviderError when the server or
-    the model cannot be benchmarked, UsageError when the model cannot be switched so.
-    """
-    from bench_loop.engine.run import Setup
-    from bench_loop.engine.thinking import thinking_mode
-    from bench_loop.errors import ModelNotFoundError
-    from bench_loop.machine.detect import detect
-    from bench_loop.machine.record import machine_record
-    from bench_loop.names.parse import parse_model
-
-    server = provider.server()
-    model = provider.model(model_id)
-    refused = parse_model(model_id, model, provider=server.engine).refuse_reason
-    if refused:
-        raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
-    machine = machine_record(
-        detect(),
-        is_local=server.is_local,
-        label=label,
-        declared_gpu=gpu,
-        declared_gpu_memory_gb=gpu_memory_gb,
-        backend="cpu" if server.offloaded_layers == 0 else None,
-    )
-    mode = thinking_mode(provider, model, thinking, context_window)
-    return Setup(provider, harness, server, model, machine, mode, sandbox)
-
-
-def benchmark(
-    plan: RunPlan,
-    setup: Setup,
-    output: Path,
-    options: RunOptions | None = None,
-    *,
-    is_endpoint_named: bool = False,
-) -> RunResult:
-    """Run the plan with a live display and print the report; the result is in `output`."""
-    from bench_loop.console import console
-    from bench_loop.engine.run import Run
-    from bench_loop.names.parse import parse_model
-    from bench_loop.report.progress import RunProgress
-    from bench_loop.report.terminal import print_run
-
-    screen = console()
-    planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
-    name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
-    nodes = (
-        " ".join(filter(None, (name.model_id, name.quantization))),
-        " ".join(filter(None, (setup.server.engine, setup.server.version))),
-        f"{setup.harness.name} {setup.harness.version}",
-        "verifier",
-    )
-    with RunProgress(screen, planned=planned, nodes=nodes) as progress:
-        result = Run(plan, setup, output, progress, options).go()
-    endpoint = setup.server.endpoint if is_endpoint_named else None
-    print_run(result, screen, progress.file, endpoint)
-    return result

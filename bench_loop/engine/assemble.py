@@ -1,38 +1,27 @@
-"""Puts the parts of a run together into the one record."""
+"""Puts what the journal of a run tells together into the one record."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import bench_loop
-from bench_loop.contracts.harness import HarnessAdapter
-from bench_loop.contracts.provider import ModelFacts, ServerFacts
-from bench_loop.contracts.sandbox import Sandbox, SandboxRecord
 from bench_loop.engine.context import Usable
+from bench_loop.engine.journal import Conditions
 from bench_loop.engine.plan import SEED_RULE, RunPlan
+from bench_loop.engine.recorded import Recorded
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
     SCHEMA_VERSION,
     ContextFacts,
-    Determinism,
-    Machine,
-    PeakMemory,
-    Power,
     RunHeader,
     RunResult,
-    RunStatus,
     Settings,
     Software,
-    SpeedPlan,
     Subject,
-    Trial,
 )
 from bench_loop.result.store import load, result_files
 from bench_loop.scoring.constants import SCORING_VERSION
@@ -44,99 +33,52 @@ TIMED_PATH_PACKAGES = ("httpx", "httpcore", "h11", "pydantic")
 _UNSET_FINGERPRINT = "sha256:" + "0" * 64
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """What a run ran on: read from server and machine before the first trial."""
+def assemble(run: Recorded) -> RunResult:
+    """The run result of what a journal tells, every score computed from the trials.
 
-    model: ModelFacts
-    server: ServerFacts
-    machine: Machine
-    thinking: bool | None
-    usable: Usable | None = None
-    """What a probe of the window found; None: not probed."""
-    determinism: Determinism | None = None
-
-
-def assemble(
-    *,
-    run_id: str,
-    plan: RunPlan,
-    conditions: Conditions,
-    harness: HarnessAdapter,
-    trials: Sequence[Trial],
-    speed_plan: SpeedPlan | None,
-    speed_budget_s: float | None,
-    status: RunStatus,
-    status_reason: str | None,
-    started_at: datetime,
-    run_index: int,
-    left_out: Sequence[str] = (),
-    sandbox: Sandbox | None = None,
-    power: Power | None = None,
-    peak_memory: PeakMemory | None = None,
-) -> RunResult:
-    """The run result, every score computed from the trials.
-
-    `left_out` are suites that were to be run and are not in `plan`; the sandbox is recorded where a
-    suite needed it.
+    Suites that were to be run and could not be are told by the scores that are null.
     """
-    finished_at = datetime.now(UTC)
+    planned, conditions = run.planned, run.conditions
     scores = score_run(
-        trials,
-        [suite.key() for suite in plan.suites],
-        plan.profile.name,
-        speed_plan,
+        run.trials,
+        run.suites,
+        planned.profile,
+        run.speed_plan,
         load_s=conditions.server.load_s,
-        missing_suites=(*missing_suites(plan, trials), *left_out),
+        missing_suites=(*run.missing_suites(), *run.left_out),
     )
     result = RunResult(
         schema_version=SCHEMA_VERSION,
-        run_id=run_id,
-        run_index=run_index,
-        status=status,
-        status_reason=status_reason,
-        benchmark_version=bench_loop.__version__,
+        run_id=run.run_id,
+        run_index=planned.run_index,
+        status=run.end.status,
+        status_reason=run.end.status_reason,
+        benchmark_version=conditions.software.bench_loop,
         scoring_version=SCORING_VERSION,
-        profile=plan.profile.name,
-        started_at=started_at,
-        finished_at=finished_at,
-        total_runtime_s=(finished_at - started_at).total_seconds(),
+        profile=planned.profile,
+        started_at=run.parts[0].began.started_at,
+        finished_at=run.parts[-1].last_at,
+        total_runtime_s=run.runtime_s,
+        parts=run.part_records(),
         fingerprint=_UNSET_FINGERPRINT,
-        subject=subject(conditions, harness),
+        subject=subject(conditions, run.usable),
         machine=conditions.machine,
-        settings=_settings(plan, conditions.server, speed_budget_s),
-        software=_software(),
-        sandbox=_sandbox_record(plan, sandbox),
-        power=power,
-        peak_memory=peak_memory,
-        determinism=conditions.determinism,
+        settings=_settings(run),
+        software=conditions.software,
+        sandbox=conditions.sandbox,
+        power=run.power,
+        peak_memory=run.peak_memory,
+        determinism=run.determinism.found if run.determinism else None,
         speed=scores.speed,
         aggregates=scores.aggregates,
         suites=scores.suites,
-        trials=tuple(trials),
+        trials=tuple(run.trials),
     )
     return result.model_copy(update={"fingerprint": fingerprint(result)})
 
 
-def _sandbox_record(plan: RunPlan, sandbox: Sandbox | None) -> SandboxRecord | None:
-    is_used = any(suite.pack.needs_sandbox for suite in plan.suites)
-    return sandbox.record() if sandbox is not None and is_used else None
-
-
-def missing_suites(plan: RunPlan, trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Suites of the plan that lack a trial: an aborted run has some."""
-    done = {(trial.task_id, trial.trial) for trial in trials}
-    return tuple(
-        dict.fromkeys(
-            suite.pack.name
-            for suite, task, number in plan.quality_trials
-            if (task.id, number) not in done
-        )
-    )
-
-
-def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
-    """What is measured, its names normalised."""
+def subject(conditions: Conditions, usable: Usable | None = None) -> Subject:
+    """What is measured, its names normalised. `usable` None: the window was not probed."""
     model, server = conditions.model, conditions.server
     name = parse_model(model.model_id, model, provider=server.engine)
     return Subject(
@@ -158,21 +100,21 @@ def subject(conditions: Conditions, harness: HarnessAdapter) -> Subject:
         launch_args=server.launch_args,
         provider=server.provider,
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,
-        harness=harness.name,
-        harness_version=harness.version,
+        harness=conditions.harness,
+        harness_version=conditions.harness_version,
         context=ContextFacts(
             declared=model.context_declared,
             loaded=model.context_loaded,
-            usable=conditions.usable.tokens if conditions.usable else None,
-            not_usable_reason=conditions.usable.why_not if conditions.usable else None,
+            usable=usable.tokens if usable else None,
+            not_usable_reason=usable.why_not if usable else None,
         ),
     )
 
 
-def run_index(folder: Path, conditions: Conditions, harness: HarnessAdapter, plan: RunPlan) -> int:
+def run_index(folder: Path, conditions: Conditions, plan: RunPlan) -> int:
     """How many complete runs of this configuration lie in `folder` already."""
     key = _configuration(
-        subject(conditions, harness).model_dump(mode="json"),
+        subject(conditions).model_dump(mode="json"),
         plan.profile.name,
         {suite.pack.name: suite.pack.pack_hash for suite in plan.suites},
     )
@@ -202,7 +144,8 @@ def _headers(folder: Path) -> list[RunHeader]:
     return headers
 
 
-def _settings(plan: RunPlan, server: ServerFacts, speed_budget_s: float | None) -> Settings:
+def planned_settings(plan: RunPlan) -> Settings:
+    """The settings that a plan fixes; those of server and calibration are still unknown."""
     return Settings(
         trials=plan.trials,
         sampling=plan.sampling,
@@ -211,15 +154,24 @@ def _settings(plan: RunPlan, server: ServerFacts, speed_budget_s: float | None) 
         context_window=plan.context_window,
         thinking_budget=plan.thinking_budget,
         wall_limit_rule=plan.wall_limit_rule,
-        speed_budget_s=speed_budget_s,
         use_prompt_cache=True,
-        flash_attention=server.flash_attention,
-        parallel_slots=server.parallel_slots,
-        threads=server.threads,
     )
 
 
-def _software() -> Software:
+def _settings(run: Recorded) -> Settings:
+    server = run.conditions.server
+    return run.planned.settings.model_copy(
+        update={
+            "speed_budget_s": run.speed.budget_s if run.speed else None,
+            "flash_attention": server.flash_attention,
+            "parallel_slots": server.parallel_slots,
+            "threads": server.threads,
+        }
+    )
+
+
+def software() -> Software:
+    """What takes part in a measurement here, apart from the engine."""
     return Software(
         bench_loop=bench_loop.__version__,
         python=platform.python_version(),

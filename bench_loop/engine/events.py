@@ -16,6 +16,8 @@ class RunStarted:
     run_id: str
     model_id: str
     total: int
+    kept: tuple[Trial, ...] = ()
+    """Of a run that is resumed: the trials that are done."""
 
 
 @dataclass(frozen=True, slots=True)

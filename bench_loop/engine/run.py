@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench_loop.config import runs_folder
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
-from bench_loop.engine.assemble import Conditions, assemble, missing_suites, run_index
+from bench_loop.engine.assemble import assemble, planned_settings, run_index, software
 from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
     Event,
@@ -25,11 +28,26 @@ from bench_loop.engine.events import (
     TrialFinished,
 )
 from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, wanted_curve
+from bench_loop.engine.journal import VERSION as JOURNAL_VERSION
+from bench_loop.engine.journal import (
+    Conditions,
+    DeterminismProbed,
+    PartBegan,
+    PartEnded,
+    Planned,
+    Request,
+    SpeedChosen,
+    SustainedLoad,
+    TrialsDone,
+    UsableProbed,
+)
 from bench_loop.engine.ledger import Ledger
-from bench_loop.engine.packs import PackSuite
+from bench_loop.engine.packs import Pack, PackSuite
 from bench_loop.engine.plan import FIRST_SEED, RunOptions, RunPlan
 from bench_loop.engine.probes import Probes
 from bench_loop.engine.recorder import Recorder, TrialSettings
+from bench_loop.engine.resume import refuse_changes
+from bench_loop.engine.run_folder import OpenRun
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import Rates, wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
@@ -37,9 +55,10 @@ from bench_loop.engine.telemetry import Telemetry
 from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
+from bench_loop.machine.boot import boot_mark
 from bench_loop.machine.sampling import make_sampler
-from bench_loop.result.records import Machine, RunResult, RunStatus, SpeedPlan
-from bench_loop.result.store import new_run_id, save
+from bench_loop.result.records import Machine, RunResult, RunStatus, Trial
+from bench_loop.result.store import save
 from bench_loop.scoring.load import CURVE_WINDOWS
 
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
@@ -59,6 +78,8 @@ class Setup:
     """Thinking on or off; None where the model has no such switch."""
     sandbox: Sandbox | None = None
     """Where code that a model wrote is run; None: suites that need it are left unrun."""
+    asked_model: str | None = None
+    """The model as the user named it; None: by the name that the server gives it."""
 
 
 class StopEarly(Exception):  # noqa: N818 - not an error
@@ -76,67 +97,131 @@ class Run:
         listen: Listener,
         options: RunOptions | None = None,
         telemetry: Telemetry | None = None,
+        resumed: OpenRun | None = None,
     ) -> None:
+        """`resumed` is a run that was begun before, with this plan, and is to be gone on with."""
+        self._whole_plan = plan
         self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
         self._output = output
         self._listen = listen
         self._options = options or RunOptions()
         self._recorder = Recorder(setup.provider)
-        self._ledger = Ledger(self._hear)
         self._telemetry = telemetry or _telemetry(setup)
-        self._conditions = Conditions(setup.model, setup.server, setup.machine, setup.thinking)
-        self._speed_plan: SpeedPlan | None = None
-        self._speed_budget_s: float | None = None
-        self._rates: Rates | None = None
+        self._resumed = resumed
         self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
 
     def go(self) -> RunResult:
         """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
         does a server that cuts prompts, or a listener by StopEarly.
 
-        Raises ProviderError when the server fails before anything was measured, UsageError when the
-        options do not fit the plan, the server or the time.
+        Every finding is in the journal before the next is asked for; the result is made of the
+        journal. Raises ProviderError when the server fails before anything was measured, UsageError
+        when the options do not fit the plan, the server or the time, SetupError when a resumed run
+        meets other conditions than it began with, JournalError when the disk is full.
         """
-        run_id, started_at = new_run_id(), datetime.now(UTC)
         self._refuse_options()
-        load_s = self._load()
-        before = self._conditions = self._read_conditions(load_s)
-        index = run_index(self._output, before, self._setup.harness, self._plan)
-        self._listen(RunStarted(run_id, self._setup.model.model_id, len(self._plan.quality_trials)))
-        if self._left_out:
-            self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
-        stopped: KeyboardInterrupt | ContextCutError | StopEarly | None = None
-        try:
-            with self._telemetry:
-                self._measure()
-            status, reason = self._status(before)
-        except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
-            if not self._ledger.trials:
+        began, started_at = time.monotonic(), datetime.now(UTC)
+        self._conditions = self._read_conditions(self._load())
+        with self._opened() as self._journal:
+            self._journal.start_clock(began)
+            self._begin_part(started_at)
+            stopped = None
+            try:
+                with self._telemetry:
+                    self._measure()
+                status, reason = self._status()
+            except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
+                stopped, status, reason = stop, "aborted", _why_stopped(stop)
+            except BaseException:
+                self._forget_if_empty()
                 raise
-            stopped, status, reason = stop, "aborted", _why_stopped(stop)
-        result = assemble(
-            run_id=run_id,
-            plan=self._plan,
-            conditions=self._conditions,
-            harness=self._setup.harness,
-            trials=self._ledger.trials,
-            speed_plan=self._speed_plan,
-            speed_budget_s=self._speed_budget_s,
-            status=status,
-            status_reason=reason,
-            started_at=started_at,
-            run_index=index,
-            left_out=self._left_out,
-            sandbox=self._setup.sandbox,
-            power=self._telemetry.power(self._speed_plan),
-            peak_memory=self._telemetry.peak_memory(),
-        )
-        file = save(result, self._output)
+            if stopped is not None and self._forget_if_empty():
+                raise stopped
+            result, file = self._finish(status, reason)
         self._listen(RunFinished(result, file))
         if stopped is not None:
             raise stopped
         return result
+
+    def _opened(self) -> OpenRun:
+        """The journal of a new run with its plan in it, or that of the one that goes on."""
+        if self._resumed is not None:
+            refuse_changes(self._resumed.read().conditions, self._conditions)
+            return self._resumed
+        index = run_index(self._output, self._conditions, self._plan)
+        journal = OpenRun.new(runs_folder())
+        journal.append(self._planned(journal.run_id, index))
+        return journal
+
+    def _planned(self, run_id: str, index: int) -> Planned:
+        setup, server = self._setup, self._conditions.server
+        return Planned(
+            journal_version=JOURNAL_VERSION,
+            run_id=run_id,
+            run_index=index,
+            profile=self._plan.profile.name,
+            suites=tuple(suite.key() for suite in self._whole_plan.suites),
+            settings=planned_settings(self._plan),
+            request=Request(
+                provider=server.provider,
+                endpoint=server.endpoint,
+                model=setup.asked_model or setup.model.model_id,
+                thinking=setup.thinking,
+                sandbox=setup.sandbox.kind if setup.sandbox else None,
+                options=self._options,
+            ),
+            output=str(self._output.resolve()),
+        )
+
+    def _begin_part(self, started_at: datetime) -> None:
+        """Write down on what the run (again) runs, and tell what is known already."""
+        self._journal.append(
+            PartBegan(
+                started_at=started_at,
+                conditions=self._conditions,
+                left_out=self._left_out,
+                boot=boot_mark(),
+            )
+        )
+        self._known = self._journal.read()
+        self._rates = self._known.rates
+        self._ledger = Ledger(self._hear, self._keep, self._known.trials)
+        self._listen(
+            RunStarted(
+                self._journal.run_id,
+                self._setup.model.model_id,
+                len(self._plan.quality_trials),
+                kept=tuple(self._known.trials),
+            )
+        )
+        if self._left_out:
+            self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
+
+    def _keep(self, trials: Sequence[Trial]) -> None:
+        """Have finished trials on disk before anything else is done."""
+        peak = self._telemetry.peak_memory()
+        self._journal.append(TrialsDone(trials=tuple(trials), peak_memory=peak))
+
+    def _forget_if_empty(self) -> bool:
+        """Leave nothing of a run in which nothing was measured."""
+        is_empty = not self._ledger.trials and len(self._known.parts) == 1
+        if is_empty:
+            self._journal.discard()
+        return is_empty
+
+    def _finish(self, status: RunStatus, reason: str | None) -> tuple[RunResult, Path]:
+        """Close the part and write the result that its journal tells of."""
+        self._journal.append(
+            PartEnded(
+                status=status,
+                status_reason=reason,
+                power=self._telemetry.power(self._journal.read().speed_plan),
+                peak_memory=self._telemetry.peak_memory(),
+            )
+        )
+        result = assemble(self._journal.read())
+        return result, save(result, self._output)
 
     def _hear(self, event: Event) -> None:
         """Tell the listener, and the telemetry when a trial has ended."""
@@ -173,68 +258,96 @@ class Run:
 
     def _read_conditions(self, load_s: float | None) -> Conditions:
         """What server and model say of themselves now, with the model loaded."""
-        server = self._setup.provider.server()
-        return Conditions(
-            model=self._setup.provider.model(self._setup.model.model_id),
-            server=server if load_s is None else server.model_copy(update={"load_s": load_s}),
-            machine=self._setup.machine,
-            thinking=self._setup.thinking,
-        )
+        provider = self._setup.provider
+        server = provider.server()
+        if load_s is not None:
+            server = server.model_copy(update={"load_s": load_s})
+        model = provider.model(self._setup.model.model_id)
+        return conditions_of(self._setup, self._plan, server, model)
 
     def _measure(self) -> None:
-        """Speed, probes and quality in their order; a load of minutes last, lest it warm them."""
-        speed = self._measure_speed() if self._plan.speed_suite is not None else None
-        is_probed = self._options.probes_determinism or self._plan.profile.is_ranked
-        if is_probed and not self._ledger.is_server_gone:
+        """Speed, probes and quality in their order; a load of minutes last, lest it warm them.
+
+        What an earlier part of the run has found is not asked for again.
+        """
+        known, options = self._known, self._options
+        wants_load = bool(options.sustained_s) and not known.is_load_done
+        wants_speed = known.has_lost_speed or not known.has_begun_quality
+        suite: SpeedSuite | None = None
+        if self._plan.speed_suite is not None and (wants_speed or wants_load):
+            suite = self._measure_speed(self._plan.speed_suite.pack, is_due=wants_speed)
+        is_probed = options.probes_determinism or self._plan.profile.is_ranked
+        if is_probed and known.determinism is None and not self._ledger.is_server_gone:
             self._listen(Noted("Asking the same things twice"))
-            found = self._probes.determinism()
-            self._conditions = replace(self._conditions, determinism=found)
+            self._journal.append(DeterminismProbed(found=self._probes.determinism()))
         if not self._ledger.is_server_gone:
             self._measure_quality()
-        if speed is not None and self._options.sustained_s and not self._ledger.is_server_gone:
-            speed.sustain(self._options.sustained_s)
+        if suite is not None and wants_load and not self._ledger.is_server_gone:
+            self._sustain(suite, options.sustained_s or 0.0)
 
-    def _measure_speed(self) -> SpeedSuite:
-        """Everything of the speed suite but the sustained load."""
-        assert self._plan.speed_suite is not None
+    def _sustain(self, suite: SpeedSuite, seconds: float) -> None:
+        """One measurement of minutes: cut off, it begins again."""
+        self._journal.append(SustainedLoad(is_done=False))
+        suite.sustain(seconds)
+        if not self._ledger.is_server_gone:
+            self._journal.append(SustainedLoad(is_done=True))
+
+    def _measure_speed(self, pack: Pack, *, is_due: bool) -> SpeedSuite:
+        """Everything of the speed suite but the sustained load; of a suite that is not due, only
+        the calibration, which any timing has before it."""
         began = time.monotonic()
-        timer = SpeedRun(
-            self._plan.speed_suite.pack,
-            self._setup.provider,
-            self._recorder,
-            self._settings(FIRST_SEED + 1),
-        )
-        rates = self._rates = timer.calibrate()
-        if self._telemetry.has_power and self._plan.profile.is_ranked:
+        settings = self._settings(FIRST_SEED + 1)
+        timer = SpeedRun(pack, self._setup.provider, self._recorder, settings)
+        now = timer.calibrate()
+        rates = self._rates = self._rates or now
+        if self._telemetry.has_power and self._plan.profile.is_ranked and not self._resumed:
             self._listen(Noted("Reading the idle power"))
             self._telemetry.rest()
-        spent_s = time.monotonic() - began
-        expected = forecast(self._plan, self._options, rates, self._window, spent_s)
-        self._speed_plan, self._speed_budget_s = expected.speed_plan, expected.speed_budget_s
+        expected = self._forecast(rates, time.monotonic() - began)
         curve = wanted_curve(self._plan, self._options, rates, self._window)
         if self._options.has_context_curve and not curve:
             raise UsageError(
                 f"The loaded window of {self._window:,} tokens has no point of the context curve.",
                 remedy=f"Load at least {CURVE_WINDOWS[0]:,} tokens, or leave --context-curve out.",
             )
-        suite = SpeedSuite(
-            timer, self._ledger, expected.speed_plan, rates, curve, self._options.concurrency
-        )
+        streams = self._options.concurrency
+        suite = SpeedSuite(timer, self._ledger, expected.speed_plan, rates, curve, streams)
         self._listen(self._speed_planned(suite, expected))
-        if self._options.probes_context:
+        if self._options.probes_context and self._known.usable is None:
             self._listen(Noted("Probing the context window"))
             limit_s = PROBE_SHARE * expected.total_s
             usable = self._probes.usable(timer.prompts, self._window, rates, limit_s)
-            self._conditions = replace(self._conditions, usable=usable)
-        suite.measure(expected.speed_budget_s)
+            self._journal.append(UsableProbed(tokens=usable.tokens, why_not=usable.why_not))
+        if is_due:
+            suite.measure(expected.speed_budget_s)
         return suite
 
-    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
-        seconds = {"speed": tuple(suite.expected_seconds()), **expected.quality_s}
-        total = sum(map(len, seconds.values()))
-        return SpeedPlanned(
-            expected.speed_plan, expected.speed_s, total, seconds, expected.determinism_s
+    def _forecast(self, rates: Rates, spent_s: float) -> Forecast:
+        """What the run will take, its speed plan in the journal: chosen once and then kept."""
+        chosen = self._known.speed
+        if chosen is not None:
+            found = forecast(self._plan, replace(self._options, budget_s=None), rates, self._window)
+            return replace(found, speed_plan=chosen.plan, speed_budget_s=chosen.budget_s)
+        found = forecast(self._plan, self._options, rates, self._window, spent_s)
+        self._journal.append(
+            SpeedChosen(
+                plan=found.speed_plan,
+                budget_s=found.speed_budget_s,
+                prompt_tps=rates.prompt_tps,
+                generation_tps=rates.generation_tps,
+            )
         )
+        return found
+
+    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
+        """The trials of the whole run with their times; those that are done take none."""
+        done = Counter(trial.suite for trial in self._ledger.trials)
+        to_come = {"speed": tuple(suite.expected_seconds())}
+        to_come |= {name: all_s[done[name] :] for name, all_s in expected.quality_s.items()}
+        seconds = {name: (0.0,) * done[name] + left for name, left in to_come.items()}
+        probes_s = 0.0 if self._known.determinism else expected.determinism_s
+        total = sum(map(len, seconds.values()))
+        return SpeedPlanned(expected.speed_plan, expected.speed_s, total, seconds, probes_s)
 
     @property
     def _window(self) -> int:
@@ -244,6 +357,7 @@ class Run:
     def _measure_quality(self) -> None:
         harness = self._setup.harness
         sandbox = self._setup.sandbox
+        done = {(trial.task_id, trial.trial): trial for trial in self._ledger.trials}
         suites = {
             suite.pack.name: PackSuite(suite.pack, sandbox) for suite in self._plan.quality_suites
         }
@@ -257,6 +371,9 @@ class Run:
             )
             try:
                 for suite, task, number in self._plan.quality_trials:
+                    if (kept := done.get((task.id, number))) is not None:
+                        refuse_cut_task(task, kept, self._conditions.model.context_loaded)
+                        continue
                     self._ledger.announce(suite.pack.name, task.id, is_timed=False)
                     budget = self._plan.answer_budget(task)
                     settings = replace(
@@ -285,8 +402,9 @@ class Run:
             thinking=self._setup.thinking,
         )
 
-    def _status(self, before: Conditions) -> tuple[RunStatus, str | None]:
+    def _status(self) -> tuple[RunStatus, str | None]:
         """`complete` only when every trial of the plan was measured on one unchanged server."""
+        before = self._conditions
         outages = sum(trial.outcome == "infrastructure_error" for trial in self._ledger.trials)
         if outages:
             return (
@@ -295,7 +413,7 @@ class Run:
             )
         if self._left_out:
             return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
-        missing = missing_suites(self._plan, self._ledger.trials)
+        missing = self._journal.read().missing_suites()
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."
         try:
@@ -305,6 +423,23 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def conditions_of(
+    setup: Setup, plan: RunPlan, server: ServerFacts, model: ModelFacts
+) -> Conditions:
+    """What a run of `plan` runs on; the sandbox only where a suite needs one."""
+    uses_sandbox = any(suite.pack.needs_sandbox for suite in plan.suites)
+    return Conditions(
+        model=model,
+        server=server,
+        machine=setup.machine,
+        thinking=setup.thinking,
+        harness=setup.harness.name,
+        harness_version=setup.harness.version,
+        sandbox=setup.sandbox.record() if setup.sandbox and uses_sandbox else None,
+        software=software(),
+    )
 
 
 def _telemetry(setup: Setup) -> Telemetry:

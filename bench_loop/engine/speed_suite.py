@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from bench_loop.engine.events import SpeedExtended
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.speed import SpeedRun
-from bench_loop.engine.speed_plans import STREAM, Rates, Timing, expected_s, sustained_shape
+from bench_loop.engine.speed_plans import (
+    STREAM,
+    WARMUP_ROUNDS,
+    Rates,
+    Timing,
+    expected_s,
+    sustained_shape,
+)
 from bench_loop.result.records import SpeedPlan
 from bench_loop.scoring.constants import HEADLINE_TRIALS, MAX_SPEED_TRIALS, TARGET_HALF_WIDTH
 from bench_loop.scoring.load import stream_id, sustained_id
@@ -32,11 +39,13 @@ class SpeedSuite:
         curve: tuple[Shape, ...] = (),
         concurrency: tuple[int, ...] = (),
     ) -> None:
+        """`ledger` may hold trials of an earlier part of the run: they are not measured again."""
         self._timer = timer
         self._ledger = ledger
         self._plan = plan
         self._rates = rates
-        self._schedule = timer.schedule(plan)
+        self._is_resumed = bool(ledger.trials)
+        self._schedule = [timing for timing in timer.schedule(plan) if not self._is_done(timing)]
         self._curve = curve
         self._concurrency = concurrency
 
@@ -48,8 +57,9 @@ class SpeedSuite:
         for timing in self._schedule:
             yield expected_s(self._rates, (timing.shape,))
         for shape in self._curve:
-            yield expected_s(self._rates, (shape,))
-        for streams in self._concurrency:
+            if not self._ledger.scored(shape.task_id):
+                yield expected_s(self._rates, (shape,))
+        for streams in filter(self._wants_streams, self._concurrency):
             yield expected_s(self._rates, [STREAM] * streams)
             yield from [0.0] * (streams - 1)
 
@@ -70,7 +80,8 @@ class SpeedSuite:
 
     def _measure_plan(self, budget_s: float) -> None:
         """The trials of the plan, then more of the headline's until its spread is small enough."""
-        end = time.monotonic() + budget_s
+        end = time.monotonic() + budget_s - self._spent_s()
+        self._warm_again()
         for timing in self._schedule:
             if self._ledger.is_server_gone:
                 return
@@ -85,22 +96,49 @@ class SpeedSuite:
     def _measure_curve(self) -> None:
         """Each point of the context curve, as often as its generation speed needs to be rated."""
         for shape in self._curve:
-            self._time_again(shape)
+            if not self._ledger.scored(shape.task_id):
+                self._time_again(shape)
             while self._is_unrated(shape):
                 self._time_again(shape)
 
     def _measure_concurrency(self) -> None:
         """So many streams at once, level after level."""
-        for streams in self._concurrency:
+        for streams in filter(self._wants_streams, self._concurrency):
             if self._ledger.is_server_gone:
                 return
-            task_id = stream_id(streams, STREAM)
-            self._ledger.announce("speed", task_id, is_timed=True)
-            first, *others = self._timer.measure_together(streams)
-            self._ledger.keep(first)
-            for trial in others:
-                self._ledger.announce("speed", task_id, is_timed=True)
-                self._ledger.keep(trial)
+            self._ledger.announce("speed", stream_id(streams, STREAM), is_timed=True)
+            self._ledger.keep(*self._timer.measure_together(streams))
+
+    def _wants_streams(self, streams: int) -> bool:
+        return not self._ledger.scored(stream_id(streams, STREAM))
+
+    def _is_done(self, timing: Timing) -> bool:
+        """Whether an earlier part of the run has this trial."""
+        return any(
+            (trial.task_id, trial.trial, trial.is_warmup)
+            == (timing.shape.task_id, timing.number, timing.is_warmup)
+            for trial in self._ledger.trials
+        )
+
+    def _spent_s(self) -> float:
+        """What the trials of an earlier part took of the budget."""
+        return sum(
+            trial.latency_s or 0.0
+            for trial in self._ledger.trials
+            if trial.suite == "speed" and Shape.parse(trial.task_id)
+        )
+
+    def _warm_again(self) -> None:
+        """After a pause, one discarded request of each shape whose warm-up lies before it."""
+        if not (self._is_resumed and WARMUP_ROUNDS[self._plan]):
+            return
+        to_come = dict.fromkeys(timing.shape for timing in self._schedule)
+        warmed_anyway = {timing.shape for timing in self._schedule if timing.is_warmup}
+        headline = usual_headline(self._plan)
+        repeated = [headline] if self._wants_another(headline) else []
+        for shape in to_come or repeated:
+            if shape not in warmed_anyway:
+                self._timer.measure(Timing(shape, 0, True))
 
     def _time(self, timing: Timing) -> None:
         self._ledger.announce("speed", timing.shape.task_id, is_timed=True)
@@ -108,7 +146,7 @@ class SpeedSuite:
 
     def _time_again(self, shape: Shape) -> None:
         if not self._ledger.is_server_gone:
-            self._time(Timing(shape, 1 + len(self._ledger.scored(shape.task_id)), False))
+            self._time(Timing(shape, self._ledger.free_number(shape.task_id), False))
 
     def _wants_another(self, shape: Shape) -> bool:
         """Whether the headline needs more trials of `shape`, and may have them.

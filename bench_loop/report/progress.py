@@ -132,14 +132,25 @@ class RunProgress:
 
     def _start(self, event: RunStarted) -> None:
         self._quality_total = self._total = event.total
+        self._take_kept(event.kept)
         self._note = "Predicting how long speed will take"
         if not self._screen:
             self._write(self._path or Text(clean(event.model_id), style="figure"))
         self._draw()
 
+    def _take_kept(self, trials: Sequence[Trial]) -> None:
+        """Of a run that is resumed: what is done already."""
+        timed = sum(trial.suite == SPEED for trial in trials)
+        if timed:
+            self._planned = {SPEED: timed, **self._planned}
+            self._outcomes = {SPEED: [], **self._outcomes}
+            self._total += timed
+        for trial in trials:
+            self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
+
     def _plan_speed(self, event: SpeedPlanned) -> None:
         trials = event.total - self._quality_total
-        self._planned = {SPEED: trials, **self._planned}
+        self._planned = {SPEED: trials} | self._planned | {SPEED: trials}
         self._outcomes = {SPEED: [], **self._outcomes}
         self._total = event.total
         self._expected = event.seconds

@@ -299,6 +299,8 @@ def _onward(
     if result.status == "complete" and result.profile != "smoke":
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
+    elif result.status != "complete" and result.parts is not None:
+        command, effect = f"bench-loop run --resume {result.run_id}", "goes on with it"
     else:
         is_smoke = result.status == "complete"
         again = result.model_copy(update={"profile": "quick"}) if is_smoke else result

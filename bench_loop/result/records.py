@@ -393,6 +393,18 @@ class Rescoring(Record):
     at: AwareDatetime
 
 
+class RunPart(Record):
+    """A stretch of time in which one process worked on the run."""
+
+    started_at: AwareDatetime
+    finished_at: AwareDatetime = Field(description="When its last finding was written down.")
+    runtime_s: Seconds = Field(description="Sleep of the machine left out.")
+    after: Literal["pause", "reboot"] | None = Field(
+        None, description="What lies between the part before and this one; null: it is the first."
+    )
+    is_cut_off: bool = Field(False, description="It ended by a kill, a crash or a power cut.")
+
+
 class RunHeader(Record):
     """Everything of a run but its trials."""
 
@@ -410,14 +422,21 @@ class RunHeader(Record):
     profile: Profile
     started_at: AwareDatetime
     finished_at: AwareDatetime
-    total_runtime_s: Seconds
+    total_runtime_s: Seconds = Field(description="Of all parts; pauses between them left out.")
+    parts: Many[RunPart] | None = Field(
+        None,
+        max_length=10_000,
+        description="More than one: the run was resumed, speed after a calibration of its own.",
+    )
     fingerprint: TaggedHash = Field(description="Identity of what was measured (fingerprint.py).")
     subject: Subject
     machine: Machine
     settings: Settings
     software: Software
     sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
-    power: Power | None = Field(None, description="Energy; null: no sensor was read.")
+    power: Power | None = Field(
+        None, description="Energy; null: no sensor was read, or the run was resumed."
+    )
     peak_memory: PeakMemory | None = Field(None, description="Null: no memory was read.")
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     determinism: Determinism | None = Field(None, description="Null: not probed.")

@@ -111,8 +111,8 @@ def save(result: RunResult, folder: Path) -> Path:
     """
     data = to_bytes(result)
     file = folder / f"{result.run_id}.json"
-    _replace(file, data)
-    _replace(folder / LATEST, data)
+    replace_file(file, data)
+    replace_file(folder / LATEST, data)
     return file
 
 
@@ -120,7 +120,7 @@ def write(result: RunResult, file: Path) -> None:
     """Write `file` whole or not at all. Raises ResultError when it exists already."""
     if file.exists():
         raise ResultError(str(file), None, "exists already", remedy="Name another file.")
-    _replace(file, to_bytes(result))
+    replace_file(file, to_bytes(result))
 
 
 def newest_result(name: str) -> Path:
@@ -137,7 +137,7 @@ def result_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*.json") if file.name != LATEST and file.is_file())
 
 
-def _replace(file: Path, data: bytes) -> None:
+def replace_file(file: Path, data: bytes) -> None:
     """Put `data` at `file` in one step, so that no reader ever sees half of it."""
     scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:

@@ -152,7 +152,7 @@ def test_a_run_is_fetched_from_the_address_of_its_page(
         assert run("compare", str(result_file), f"{site.url}/runs/k3v5m2q7x4ab/") == 0
         assert "B and A are the same run." in capsys.readouterr().out
         assert run("compare", str(result_file), f"{site.url}/runs/aaaaaaaaaaaa/") == 4
-        assert "the site answered 404" in capsys.readouterr().err
+        assert "the site answered HTTP 404" in capsys.readouterr().err
 
 
 def test_three_runs_are_ranked_and_say_who_has_no_rank(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bench_loop.commands.run import incomplete, needs_sandbox
+from bench_loop.commands._benchmark import incomplete
+from bench_loop.commands._setup import needs_sandbox
 from bench_loop.engine.plan import make_plan
 from tests.result.test_store import read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts
 from bench_loop.engine.determinism import first_difference, probe_determinism

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import Message, Sampling, ToolCall
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.packs import load_pack

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest, TokenCounts, ToolCall
 from bench_loop.contracts.provider import Watch
 from bench_loop.contracts.sandbox import Program, Sandbox, SandboxRecord, SandboxRun, Talk

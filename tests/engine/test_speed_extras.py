@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.provider import Provider, ServerFacts
 from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bench_loop.commands.run import load_harness
+from bench_loop.commands._setup import load_harness
 from bench_loop.contracts.chat import ChatReply, Sampling, TokenCounts, ToolCall
 from bench_loop.contracts.harness import HarnessConfig
 from bench_loop.contracts.task import BenchmarkTask

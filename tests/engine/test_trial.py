@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness
+from bench_loop.commands._setup import load_harness
 from bench_loop.contracts.chat import ChatReply, ChatRequest, Sampling
 from bench_loop.contracts.harness import HarnessConfig
 from bench_loop.contracts.provider import Watch

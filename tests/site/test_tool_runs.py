@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.commands.run import load_harness, prepare
+from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.plan import RunPlan, make_plan

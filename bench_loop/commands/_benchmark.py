@@ -1,0 +1,147 @@
+"""One run with its display, or with its events as JSON, to its end or to where it was stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.commands._setup import Wanted, needs_sandbox, opened_setup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_loop.engine.events import Event, Listener
+    from bench_loop.engine.plan import RunOptions, RunPlan
+    from bench_loop.engine.run import Setup
+    from bench_loop.engine.run_folder import OpenRun
+    from bench_loop.errors import BenchLoopError
+    from bench_loop.result.records import RunResult
+
+
+def run_planned(
+    plan: RunPlan,
+    wanted: Wanted,
+    output: Path,
+    options: RunOptions | None = None,
+    *,
+    as_json: bool = False,
+    resumed: OpenRun | None = None,
+    check: Callable[[RunPlan, Setup], None] | None = None,
+) -> RunResult:
+    """Open the parts, run the plan, tell of it, and give a complete result.
+
+    `check` looks at the parts before anything is measured, and raises what it has against them.
+    Raises ProviderError or SandboxError, with the way to go on, for an incomplete one.
+    """
+    from bench_loop.result.store import make_ready
+
+    make_ready(output)
+    with opened_setup(plan, wanted) as setup:
+        if check is not None:
+            check(plan, setup)
+        lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)
+        if as_json:
+            result = benchmark_as_json(plan, setup, output, options, resumed=resumed)
+        else:
+            named = wanted.endpoint is not None
+            result = benchmark(
+                plan, setup, output, options, is_endpoint_named=named, resumed=resumed
+            )
+    if result.status != "complete":
+        raise incomplete(result, lacks_sandbox=lacks_sandbox)
+    return result
+
+
+def benchmark(
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    options: RunOptions | None = None,
+    *,
+    is_endpoint_named: bool = False,
+    resumed: OpenRun | None = None,
+) -> RunResult:
+    """Run the plan with a live display and print the report; the result is in `output`."""
+    from bench_loop.console import console
+    from bench_loop.engine.run import Run
+    from bench_loop.names.parse import parse_model
+    from bench_loop.report.progress import RunProgress
+    from bench_loop.report.terminal import print_run
+
+    screen = console()
+    planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+    name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
+    nodes = (
+        " ".join(filter(None, (name.model_id, name.quantization))),
+        " ".join(filter(None, (setup.server.engine, setup.server.version))),
+        f"{setup.harness.name} {setup.harness.version}",
+        "verifier",
+    )
+    progress = RunProgress(screen, planned=planned, nodes=nodes)
+    with _told_how_to_resume(progress) as listen, progress:
+        result = Run(plan, setup, output, listen, options, resumed=resumed).go()
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
+    return result
+
+
+def benchmark_as_json(
+    plan: RunPlan,
+    setup: Setup,
+    output: Path,
+    options: RunOptions | None = None,
+    *,
+    resumed: OpenRun | None = None,
+) -> RunResult:
+    """Run the plan and print each event as one line of JSON as it comes."""
+    from bench_loop.engine.run import Run
+    from bench_loop.report.event_lines import event_line
+
+    with _told_how_to_resume(lambda event: click.echo(event_line(event))) as listen:
+        return Run(plan, setup, output, listen, options, resumed=resumed).go()
+
+
+@contextmanager
+def _told_how_to_resume(listener: Listener) -> Iterator[Listener]:
+    """`listener`; of a run that is stopped, how to go on is told at the end."""
+    from bench_loop.engine.events import RunStarted
+
+    run_id: str | None = None
+
+    def listen(event: Event) -> None:
+        nonlocal run_id
+        if isinstance(event, RunStarted):
+            run_id = event.run_id
+        listener(event)
+
+    try:
+        yield listen
+    except KeyboardInterrupt:
+        from bench_loop.config import runs_folder
+
+        if run_id is not None and (runs_folder() / run_id).exists():
+            click.echo(f"Go on with it: {resume_command(run_id)}", err=True)
+        raise
+
+
+def resume_command(run_id: str) -> str:
+    """What to type to go on with a run."""
+    from bench_loop.console import program
+
+    return f"{program()} run --resume {run_id}"
+
+
+def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
+    """The error that a run ends with when not all of its plan was measured."""
+    from bench_loop.engine.run import SANDBOX_REMEDY
+    from bench_loop.errors import ProviderError, SandboxError
+
+    message = f"The run is incomplete: {result.status_reason}"
+    go_on = f"then go on with it: {resume_command(result.run_id)}"
+    if lacks_sandbox:
+        return SandboxError(message, remedy=f"{SANDBOX_REMEDY} And {go_on}")
+    return ProviderError(message, remedy=f"See to the server, {go_on}")

@@ -1,0 +1,106 @@
+"""Going on with a run that was stopped, cut off, or left incomplete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.commands._setup import Wanted
+
+if TYPE_CHECKING:
+    from bench_loop.engine.recorded import Recorded
+
+NEWEST = "newest"
+"""Stands for the newest run that can be gone on with."""
+
+
+def resume(
+    name: str,
+    *,
+    endpoint: str | None,
+    is_unsafe_allowed: bool,
+    sandbox_user: int | None,
+    as_json: bool,
+) -> None:
+    """Go on with the run that `name` means, on the same plan.
+
+    Raises UsageError for a run that does not exist or is being written, SetupError when its server,
+    model, settings or packs are not what they were.
+    """
+    from bench_loop.commands._benchmark import run_planned
+    from bench_loop.engine.resume import plan_again
+    from bench_loop.engine.run_folder import OpenRun, find_run
+
+    folder = newest_resumable() if name == NEWEST else find_run(name)
+    with OpenRun.resumed(folder) as run:
+        known = run.read()
+        if known.is_complete:
+            tell_complete(known)
+            return
+        plan = plan_again(known)
+        click.echo(_words(known), err=True)
+        wanted = replace(
+            _wanted(known), is_unsafe_allowed=is_unsafe_allowed, sandbox_user=sandbox_user
+        )
+        if endpoint is not None:
+            wanted = replace(wanted, endpoint=endpoint)
+        options = known.planned.request.options
+        output = Path(known.planned.output)
+        run_planned(plan, wanted, output, options, as_json=as_json, resumed=run)
+
+
+def _wanted(known: Recorded) -> Wanted:
+    """The parts that the run was begun with; our own server gets an address of its own."""
+    request, machine = known.planned.request, known.conditions.machine
+    declared = machine.declared
+    return Wanted(
+        model_id=request.model,
+        provider=request.provider,
+        endpoint=None if request.provider == "embedded" else request.endpoint,
+        harness=known.conditions.harness,
+        thinking=request.thinking,
+        sandbox_kind=request.sandbox or "auto",
+        label=machine.machine_label,
+        gpu=declared.gpu if declared else None,
+        gpu_memory_gb=declared.gpu_memory_gb if declared else None,
+    )
+
+
+def newest_resumable() -> Path:
+    """The newest run that is neither complete nor being written. Raises UsageError."""
+    from bench_loop.engine.journal import JOURNAL
+    from bench_loop.engine.recorded import read_journal
+    from bench_loop.engine.run_folder import LIST_RUNS, run_folders
+    from bench_loop.engine.run_lock import is_live
+    from bench_loop.errors import JournalError, UsageError
+
+    for folder in reversed(run_folders()):
+        try:
+            if not is_live(folder) and not read_journal(folder / JOURNAL)[0].is_complete:
+                return folder
+        except JournalError as error:
+            click.echo(f"Left out: {error.message}", err=True)
+    raise UsageError("There is no run to go on with.", remedy=LIST_RUNS)
+
+
+def tell_complete(known: Recorded) -> None:
+    """Say that the run is complete; write its result again if the file is gone."""
+    from bench_loop.engine.assemble import assemble
+    from bench_loop.engine.run_folder import result_file
+    from bench_loop.result.store import save
+
+    file = result_file(known)
+    if not file.exists():
+        save(assemble(known), file.parent)
+    click.echo(f"The run {known.run_id} is complete already: {file}", err=True)
+
+
+def _words(known: Recorded) -> str:
+    planned = known.planned
+    return (
+        f"Going on with {known.run_id}: {planned.request.model}, {planned.profile}, "
+        f"{len(known.trials)} trials are done."
+    )

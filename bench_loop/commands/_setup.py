@@ -1,0 +1,177 @@
+"""The parts of a run as the command line names them: server, sandbox, harness, and all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.commands._sandbox import open_chosen, warn
+from bench_loop.config import bundled
+
+if TYPE_CHECKING:
+    from bench_loop.contracts.harness import HarnessAdapter
+    from bench_loop.contracts.provider import Provider
+    from bench_loop.contracts.sandbox import Sandbox
+    from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.run import Setup
+
+PROVIDERS = ("ollama", "openai_compat", "embedded")
+DEFAULT_WINDOW = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The parts of a run as they were asked for; None leaves the choice to BenchLoop."""
+
+    model_id: str
+    provider: str | None = None
+    endpoint: str | None = None
+    harness: str = "raw"
+    thinking: bool | None = None
+    sandbox_kind: str = "auto"
+    is_unsafe_allowed: bool = False
+    sandbox_user: int | None = None
+    label: str | None = None
+    gpu: str | None = None
+    gpu_memory_gb: float | None = None
+
+
+@contextmanager
+def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
+    """The parts at work, all of them closed at the end. Raises what opening them raises."""
+    with ExitStack() as stack:
+        sandbox = sandbox_for(
+            plan,
+            wanted.sandbox_kind,
+            is_unsafe_allowed=wanted.is_unsafe_allowed,
+            user=wanted.sandbox_user,
+        )
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        server = connect(wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window)
+        stack.callback(server.close)
+        yield prepare(
+            server,
+            wanted.model_id,
+            load_harness(wanted.harness),
+            sandbox=sandbox,
+            thinking=wanted.thinking,
+            context_window=plan.context_window,
+            label=wanted.label,
+            gpu=wanted.gpu,
+            gpu_memory_gb=wanted.gpu_memory_gb,
+        )
+
+
+def connect(
+    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+) -> Provider:
+    """The provider that the options name, or a running server that is found.
+
+    Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
+    """
+    from bench_loop.config import api_key
+    from bench_loop.errors import ProviderError, UsageError
+    from bench_loop.providers import embedded, ollama, openai_compat
+
+    if provider == "embedded":
+        if endpoint:
+            raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
+        return embedded.start(
+            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+        )
+    if provider is None:
+        from bench_loop.providers import discover
+    if provider is None and endpoint is None:
+        found = discover.find_server()
+        if found is None:
+            raise ProviderError(
+                "No model server was found on this machine.",
+                remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
+            )
+        provider, endpoint = found
+    if provider is None:
+        provider = discover.identify(str(endpoint))
+    modules = {"ollama": ollama, "openai_compat": openai_compat}
+    connected: Provider = modules[provider].connect(endpoint, api_key(provider))
+    return connected
+
+
+def needs_sandbox(plan: RunPlan) -> bool:
+    """Whether a suite of the plan runs code that a model wrote."""
+    return any(suite.pack.needs_sandbox for suite in plan.suites)
+
+
+def sandbox_for(
+    plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
+) -> Sandbox | None:
+    """A sandbox that passed its self-test; None where the plan needs none, or `auto` finds none.
+
+    Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
+    there is nothing to run without.
+    """
+    if not needs_sandbox(plan):
+        return None
+    from bench_loop.errors import SandboxError
+    from bench_loop.sandboxes.ladder import AUTO
+
+    try:
+        return open_chosen(kind, allow_unsafe=is_unsafe_allowed, user=user)
+    except SandboxError as error:
+        if kind != AUTO or all(suite.pack.needs_sandbox for suite in plan.suites):
+            raise
+        warn(f"{error.message} {error.remedy or ''}".rstrip())
+        return None
+
+
+def load_harness(name: str) -> HarnessAdapter:
+    """A fresh adapter of the harness `name`."""
+    from bench_loop.registry import load
+
+    adapter: HarnessAdapter = load("harness", bundled("harnesses"), name).Adapter()
+    return adapter
+
+
+def prepare(
+    provider: Provider,
+    model_id: str,
+    harness: HarnessAdapter,
+    *,
+    sandbox: Sandbox | None = None,
+    thinking: bool | None = None,
+    context_window: int = DEFAULT_WINDOW,
+    label: str | None = None,
+    gpu: str | None = None,
+    gpu_memory_gb: float | None = None,
+) -> Setup:
+    """Look at server, model and machine before any time is spent.
+
+    `thinking` None leaves it off where there is a switch. Raises ProviderError when the server or
+    the model cannot be benchmarked, UsageError when the model cannot be switched so.
+    """
+    from bench_loop.engine.run import Setup
+    from bench_loop.engine.thinking import thinking_mode
+    from bench_loop.errors import ModelNotFoundError
+    from bench_loop.machine.detect import detect
+    from bench_loop.machine.record import machine_record
+    from bench_loop.names.parse import parse_model
+
+    server = provider.server()
+    model = provider.model(model_id)
+    refused = parse_model(model_id, model, provider=server.engine).refuse_reason
+    if refused:
+        raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
+    machine = machine_record(
+        detect(),
+        is_local=server.is_local,
+        label=label,
+        declared_gpu=gpu,
+        declared_gpu_memory_gb=gpu_memory_gb,
+        backend="cpu" if server.offloaded_layers == 0 else None,
+    )
+    mode = thinking_mode(provider, model, thinking, context_window)
+    return Setup(provider, harness, server, model, machine, mode, sandbox, model_id)

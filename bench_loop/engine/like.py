@@ -1,0 +1,130 @@
+"""Repeating anybody's run: its plan from its result, and what of it cannot be the same here."""
+
+from __future__ import annotations
+
+from bench_loop.engine.assemble import planned_settings, subject
+from bench_loop.engine.journal import Conditions
+from bench_loop.engine.packs import pack_names
+from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan
+from bench_loop.errors import SetupError
+from bench_loop.result.compare import not_comparable, speed_not_comparable
+from bench_loop.result.records import RunHeader, RunResult, SuiteResult
+from bench_loop.scoring.constants import SCORING_VERSION
+
+WINDOWS = range(512, 1_048_577)
+MOST_STREAMS = 64
+LONGEST_LOAD_S = 7200.0
+"""What a file may ask of this machine: no more than the options of a run may."""
+
+
+def plan_like(result: RunResult) -> RunPlan:
+    """The plan of the run that made `result`, with the packs of here.
+
+    Raises SetupError where a suite is not here, or the window is none that a run may ask for.
+    """
+    settings = result.settings
+    here = pack_names()
+    missing = [suite.suite for suite in result.suites if suite.suite not in here]
+    if missing or not result.suites:
+        names = ", ".join(map(repr, missing)) or "none at all"
+        raise SetupError(
+            f"The run has suites that are not here: {names}.", remedy=_other_version(result)
+        )
+    if settings.context_window not in WINDOWS:
+        raise SetupError(f"No run may ask for a window of {settings.context_window:,} tokens.")
+    is_custom = result.profile in ("custom", "harness")
+    return make_plan(
+        profile=None if is_custom else result.profile,
+        suites=[suite.suite for suite in result.suites] if is_custom else None,
+        trials=settings.trials,
+        context_window=settings.context_window,
+        is_thinking=settings.thinking_budget is not None,
+        sampling=settings.sampling,
+    )
+
+
+def options_like(result: RunResult) -> RunOptions:
+    """What the run measured beside its plan."""
+    speed, context = result.speed, result.subject.context
+    load = speed.sustained if speed else None
+    streams = [point.streams for point in (speed.concurrency or ())] if speed else []
+    curve = (speed.curve or ()) if speed else ()
+    has_curve = len(curve) > (result.profile in ("core", "full"))
+    return RunOptions(
+        speed_budget_s=result.settings.speed_budget_s,
+        has_context_curve=has_curve,
+        concurrency=tuple(number for number in streams if number <= MOST_STREAMS),
+        sustained_s=min(60.0 * max(1, round(load.duration_s / 60)), LONGEST_LOAD_S)
+        if load
+        else None,
+        probes_context=bool(context and (context.usable or context.not_usable_reason)),
+        probes_determinism=result.determinism is not None,
+    )
+
+
+def refuse_other_plan(result: RunResult, plan: RunPlan) -> None:
+    """Raises SetupError, naming each difference, when packs or rules here are others."""
+    ours = result.model_copy(
+        update={
+            "scoring_version": SCORING_VERSION,
+            "settings": planned_settings(plan),
+            "suites": tuple(map(_expected_suite, plan.suites)),
+        }
+    )
+    reasons = not_comparable(result, ours)
+    if reasons:
+        raise SetupError(
+            f"This run cannot be repeated comparably: {' '.join(reasons)}",
+            remedy=_other_version(result),
+        )
+
+
+def differences(
+    result: RunResult, plan: RunPlan, now: Conditions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What differs on this server: what breaks the comparison of quality; what only limits it."""
+    settings = planned_settings(plan).model_copy(
+        update={
+            "flash_attention": now.server.flash_attention,
+            "parallel_slots": now.server.parallel_slots,
+        }
+    )
+    # The window is known when the model is loaded: the comparison at the end will tell of it.
+    here = subject(now).model_copy(update={"context": result.subject.context})
+    ours = result.model_copy(update={"settings": settings, "subject": here, "sandbox": now.sandbox})
+    limits = [f"Speed will not be comparable: {why}" for why in speed_not_comparable(result, ours)]
+    return not_comparable(result, ours), (*_other_model(result, ours), *limits)
+
+
+def _other_model(theirs: RunHeader, ours: RunHeader) -> list[str]:
+    """Whether the weights are the same, as far as both say; that may differ, and is compared."""
+    first, second = theirs.subject.weights_digest, ours.subject.weights_digest
+    if first is None or second is None:
+        return ["Whether the weights are the same cannot be told: not both name a digest."]
+    if first == second:
+        return []
+    return [
+        "The weights are others: the comparison is one of two models. "
+        f"Theirs {first[7:19]}, ours {second[7:19]}."
+    ]
+
+
+def _expected_suite(suite: PlannedSuite) -> SuiteResult:
+    """A suite of the plan as a result will name it."""
+    pack = suite.pack
+    return SuiteResult(
+        suite=pack.name,
+        version=pack.version,
+        pack_hash=pack.pack_hash,
+        dimension=pack.dimension,
+        task_count=len(suite.tasks),
+        pass_count=0,
+        partial_count=0,
+        fail_count=0,
+        truncated_count=0,
+        error_count=0,
+    )
+
+
+def _other_version(result: RunResult) -> str:
+    return f"Install the BenchLoop that made it: version {result.benchmark_version}."

@@ -1,0 +1,110 @@
+"""The folders of runs: one for each, with its journal and its lock."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bench_loop.config import runs_folder
+from bench_loop.engine.journal import JOURNAL, Entry, Journal
+from bench_loop.engine.recorded import Recorded, read_journal
+from bench_loop.engine.run_lock import RunLock
+from bench_loop.errors import UsageError
+from bench_loop.result.store import new_run_id
+
+LIST_RUNS = "bench-loop runs list shows them."
+
+
+class OpenRun:
+    """A run that this process writes: its folder, locked, and its journal. A context manager."""
+
+    def __init__(self, folder: Path, journal: Journal, held: ExitStack) -> None:
+        self.folder = folder
+        self._journal = journal
+        self._held = held
+
+    @classmethod
+    def new(cls, runs: Path) -> Self:
+        """A new run in the folder `runs`. Raises SetupError when nothing can be written there."""
+        folder = runs / new_run_id()
+        journal = Journal.create(folder)
+        held = ExitStack()
+        held.enter_context(journal)
+        held.enter_context(RunLock(folder))
+        return cls(folder, journal, held)
+
+    @classmethod
+    def resumed(cls, folder: Path) -> Self:
+        """The run in `folder`, to go on with.
+
+        Raises UsageError when another process writes it, JournalError when it cannot be read.
+        """
+        with ExitStack() as held:
+            held.enter_context(RunLock(folder))
+            _, size = read_journal(folder / JOURNAL)
+            journal = held.enter_context(Journal(folder / JOURNAL, size))
+            return cls(folder, journal, held.pop_all())
+
+    @property
+    def run_id(self) -> str:
+        return self.folder.name
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._held.close()
+
+    def start_clock(self, began: float) -> None:
+        """A part of the run began at `began`, by time.monotonic()."""
+        self._journal.start_clock(began)
+
+    def append(self, entry: Entry) -> None:
+        """Have `entry` on disk. Raises JournalError when it cannot be."""
+        self._journal.append(entry)
+
+    def read(self) -> Recorded:
+        """The run as its journal on disk tells it."""
+        return read_journal(self.folder / JOURNAL)[0]
+
+    def discard(self) -> None:
+        """Forget the run: nothing was measured that is worth keeping."""
+        self._held.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run_folders() -> list[Path]:
+    """The folders of all runs, oldest first."""
+    return sorted(file.parent for file in runs_folder().glob(f"*/{JOURNAL}"))
+
+
+def find_run(name: str) -> Path:
+    """The folder of the run that `name` means: a run id, a part of one alone, or a path.
+
+    Raises UsageError when there is none, or more than one.
+    """
+    given = Path(name)
+    for folder in (given, given.parent):
+        if name and (folder / JOURNAL).is_file() and folder != Path():
+            return folder
+    wanted = given.name.removesuffix(".json")
+    found = [folder for folder in run_folders() if wanted and wanted in folder.name]
+    if not found:
+        raise UsageError(f"There is no run {name!r}.", remedy=LIST_RUNS)
+    if len(found) > 1:
+        names = ", ".join(folder.name for folder in found[:4])
+        raise UsageError(f"{name!r} may mean {len(found)} runs: {names}.", remedy="Name one whole.")
+    return found[0]
+
+
+def result_file(run: Recorded) -> Path:
+    """Where the result of a run is, or will be."""
+    return Path(run.planned.output) / f"{run.run_id}.json"

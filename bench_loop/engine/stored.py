@@ -1,0 +1,129 @@
+"""The runs that lie on this machine: of each, how it stands and what is known of it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from bench_loop.config import results_folder
+from bench_loop.engine.assemble import assemble
+from bench_loop.engine.journal import JOURNAL
+from bench_loop.engine.recorded import read_journal
+from bench_loop.engine.run_folder import LIST_RUNS, find_run, result_file, run_folders
+from bench_loop.engine.run_lock import RunLock, is_live
+from bench_loop.errors import JournalError, ResultError, UsageError
+from bench_loop.result.records import RunResult
+from bench_loop.result.store import LATEST, load, read, replace_file, result_files
+
+State = Literal["running", "complete", "incomplete", "aborted", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """One run: a journal, a result file, or both."""
+
+    run_id: str
+    state: State
+    result: RunResult | None
+    """As far as the run came; None: it is damaged."""
+    folder: Path | None
+    """Of its journal; None: there is only the result file."""
+    file: Path | None
+    """Its result file; None: it was not written yet, or is gone."""
+    damage: str | None = None
+
+    @property
+    def place(self) -> Path:
+        """Where its data is."""
+        if self.file is not None:
+            return self.file
+        assert self.folder is not None
+        return self.folder / JOURNAL
+
+
+def stored_runs() -> list[StoredRun]:
+    """All runs, newest first: those with a journal, and result files of the usual folder."""
+    found = [_of_folder(folder) for folder in run_folders()]
+    known = {run.file for run in found}
+    for file in result_files(results_folder()):
+        if file not in known:
+            found.append(_of_file(file))
+    return sorted(found, key=lambda run: run.run_id, reverse=True)
+
+
+def stored_run(name: str) -> StoredRun:
+    """The run that `name` means: a run id, a part of one alone, `latest`, or a path.
+
+    Raises UsageError when there is none, or more than one.
+    """
+    file = results_folder() / LATEST if name == "latest" else Path(name)
+    if file.is_file() and file.name != JOURNAL:
+        name = load(file).run_id
+    found = [run for run in stored_runs() if name and name in run.run_id]
+    if len(found) == 1:
+        return found[0]
+    if not found and file.is_file() and file.name != JOURNAL:
+        return _of_file(file)
+    if found:
+        names = ", ".join(run.run_id for run in found[:4])
+        raise UsageError(f"{name!r} may mean {len(found)} runs: {names}.", remedy="Name one whole.")
+    try:
+        return _of_folder(find_run(name))
+    except UsageError:
+        raise UsageError(f"There is no run {name!r}.", remedy=LIST_RUNS) from None
+
+
+def delete_stored(run: StoredRun) -> None:
+    """Delete journal and result of a run. Raises UsageError while a process writes it."""
+    if run.folder is not None:
+        with RunLock(run.folder):
+            pass
+    if run.file is not None:
+        run.file.unlink(missing_ok=True)
+        _mend_latest(run)
+    if run.folder is not None:
+        shutil.rmtree(run.folder)
+
+
+def _mend_latest(run: StoredRun) -> None:
+    """`latest.json` is the newest result that is left."""
+    assert run.file is not None
+    latest = run.file.parent / LATEST
+    try:
+        if load(latest).run_id != run.run_id:
+            return
+    except ResultError:
+        return
+    left = result_files(latest.parent)
+    if left:
+        replace_file(latest, read(left[-1]))
+    else:
+        latest.unlink()
+
+
+def _of_folder(folder: Path) -> StoredRun:
+    try:
+        known, _ = read_journal(folder / JOURNAL)
+    except JournalError as error:
+        return _of_damaged(folder, error.message)
+    file = result_file(known)
+    state: State = "running" if is_live(folder) else known.end.status
+    return StoredRun(known.run_id, state, assemble(known), folder, file if file.is_file() else None)
+
+
+def _of_damaged(folder: Path, damage: str) -> StoredRun:
+    """A run whose journal cannot be read: its result, if it was written, is whole all the same."""
+    file = results_folder() / f"{folder.name}.json"
+    if file.is_file():
+        return replace(_of_file(file), folder=folder, damage=damage)
+    return StoredRun(folder.name, "damaged", None, folder, None, damage)
+
+
+def _of_file(file: Path) -> StoredRun:
+    try:
+        result = load(file)
+    except ResultError as error:
+        return StoredRun(file.stem, "damaged", None, None, file, error.message)
+    return StoredRun(result.run_id, result.status, result, None, file)
