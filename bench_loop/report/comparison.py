@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.console import Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
 from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
@@ -19,6 +19,8 @@ from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
 
 LETTERS = ascii_uppercase
+WITH_PLOT = 86
+"""Columns that a difference takes with its plot; with fewer its figures and words stay."""
 FEWEST_RANKED = 2
 """So many runs are a pair; more are ranked too."""
 COLUMN = 18
@@ -226,7 +228,7 @@ def _forest(
     differences = (quality, *suites)
     reach = max(max(abs(each.low), abs(each.high)) for each in differences)
     scale = next(end for end in SCALES if end >= reach)
-    is_narrow = width(screen) < NARROW
+    is_narrow = width(screen) < WITH_PLOT
     if not is_narrow:
         yield difference_axis(scale)
     for each in differences:
@@ -236,7 +238,7 @@ def _forest(
             line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
             line.append("  ")
         line.append(f"{figure.value:>5}", style="figure")
-        line.append(f" {f'({figure.interval})':<14}", style="basis")
+        line.append(f" {f'({figure.interval})':<15}", style="basis")
         yield line.append(each.verdict, style=VERDICT_STYLES.get(each.verdict, "undecided"))
 
 

@@ -54,8 +54,8 @@ def grounds(found: Recommendation) -> str:
     it, other = clean(found.pick.model_id), clean(found.runner_up.model_id)
     duel = found.duel
     sentences = [
-        f"On the {duel.tasks} tasks that both were given, {duel.wins} were done by {it} alone and "
-        f"{duel.losses} by {other} alone.",
+        f"Of the {duel.tasks} tasks that both were given, {it} alone did {duel.wins} and {other} "
+        f"alone {duel.losses}.",
         _certainty(found),
     ]
     if found.kind == "equal":
