@@ -40,7 +40,8 @@ def run_planned(
     from bench_loop.result.store import make_ready
 
     make_ready(output)
-    with opened_setup(plan, wanted) as setup:
+    streams = max(options.concurrency, default=1) if options is not None else 1
+    with opened_setup(plan, wanted, streams) as setup:
         if check is not None:
             check(plan, setup)
         lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)

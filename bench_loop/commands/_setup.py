@@ -41,8 +41,11 @@ class Wanted:
 
 
 @contextmanager
-def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
-    """The parts at work, all of them closed at the end. Raises what opening them raises."""
+def opened_setup(plan: RunPlan, wanted: Wanted, streams: int = 1) -> Iterator[Setup]:
+    """The parts at work, all of them closed at the end, for so many `streams` at once.
+
+    Raises what opening them raises.
+    """
     with ExitStack() as stack:
         sandbox = sandbox_for(
             plan,
@@ -52,7 +55,9 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
         )
         if sandbox is not None:
             stack.callback(sandbox.close)
-        server = connect(wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window)
+        server = connect(
+            wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window, streams
+        )
         stack.callback(server.close)
         yield prepare(
             server,
@@ -68,10 +73,15 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
 
 
 def connect(
-    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+    provider: str | None,
+    endpoint: str | None,
+    model_id: str,
+    context_window: int,
+    streams: int = 1,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
 
+    The embedded engine is started for so many `streams` at once, each with a whole window.
     Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
     """
     from bench_loop.config import api_key
@@ -82,7 +92,10 @@ def connect(
         if endpoint:
             raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
         return embedded.start(
-            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+            model_id,
+            context_window,
+            on_progress=lambda text: click.echo(text, err=True),
+            slots=streams,
         )
     if provider is None:
         from bench_loop.providers import discover
@@ -157,6 +170,7 @@ def prepare(
     from bench_loop.engine.thinking import thinking_mode
     from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
+    from bench_loop.machine.listener import listener_at
     from bench_loop.machine.record import machine_record
     from bench_loop.names.parse import parse_model
 
@@ -165,9 +179,12 @@ def prepare(
     refused = parse_model(model_id, model, provider=server.engine).refuse_reason
     if refused:
         raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
+    # Behind a loopback address may stand a tunnel to another machine.
+    listener = listener_at(server.endpoint) if server.is_local else None
     machine = machine_record(
         detect(),
-        is_local=server.is_local,
+        is_local=server.is_local and not (listener and listener.is_forwarder),
+        listener=listener.program if listener else None,
         label=label,
         declared_gpu=gpu,
         declared_gpu_memory_gb=gpu_memory_gb,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
@@ -16,6 +17,9 @@ VERSION_PATHS = (OLLAMA_VERSION, VLLM_VERSION)
 """Where engines other than llama.cpp tell their version."""
 
 
+LLAMA_SWAP, LM_STUDIO = "llama-swap", "lm-studio"
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """The engine behind an OpenAI-compatible route; version None where it tells none."""
@@ -27,12 +31,17 @@ class Identity:
 def identify(
     props: dict[str, Any], listing: dict[str, Any], versions: Mapping[str, str | None]
 ) -> Identity:
-    """The engine by its own words at `/props`, `/v1/models` and VERSION_PATHS."""
+    """The engine by its own words at `/props`, `/v1/models` and VERSION_PATHS.
+
+    llama-swap, a proxy that starts other servers, has a version where Ollama has one.
+    """
+    owners = {as_text(entry.get("owned_by")) for entry in as_dicts(listing.get("data"))}
+    if LLAMA_SWAP in owners:
+        return Identity(LLAMA_SWAP, versions[OLLAMA_VERSION])
     if props:
         return Identity("llama.cpp", as_text(props.get("build_info")))
     if versions[OLLAMA_VERSION] is not None:
         return Identity("ollama", versions[OLLAMA_VERSION])
-    owners = {as_text(entry.get("owned_by")) for entry in as_dicts(listing.get("data"))}
     engine = "vllm" if "vllm" in owners else "sglang" if "sglang" in owners else "unknown"
     return Identity(engine, versions[VLLM_VERSION] if engine != "unknown" else None)
 
@@ -55,6 +64,25 @@ def model_facts(
         context_declared=as_count(meta.get("n_ctx_train")) or None,
         context_loaded=as_count(settings.get("n_ctx")) or as_count(entry.get("max_model_len")),
         capabilities=_capabilities(entry, listing, props, template),
+    )
+
+
+def lm_studio_facts(facts: ModelFacts, entry: dict[str, Any]) -> ModelFacts:
+    """`facts` with what LM Studio's own listing at `/api/v0/models` says of the model.
+
+    `tool_use` is its word for tools; a model of type `embeddings` has no chat.
+    """
+    can_chat = as_text(entry.get("type")) in ("llm", "vlm")
+    own = as_texts(entry.get("capabilities")) or ()
+    able = ("completion", *("tools" for word in own if word == "tool_use")) if can_chat else own
+    return facts.model_copy(
+        update={
+            "family": as_text(entry.get("arch")),
+            "quantization": as_text(entry.get("quantization")),
+            "context_declared": as_count(entry.get("max_context_length")) or None,
+            "context_loaded": as_count(entry.get("loaded_context_length")) or None,
+            "capabilities": able if can_chat or own else ("embedding",),
+        }
     )
 
 
@@ -88,6 +116,15 @@ def base_name(model_id: str) -> str:
 
 def _file_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+
+
+_VLLM_KV = re.compile(r'^vllm:cache_config_info\{[^}]*\bcache_dtype="([\w.]{1,40})"', re.MULTILINE)
+
+
+def kv_cache_type(metrics: str) -> str | None:
+    """The type of the KV cache in vLLM's metrics; None where they do not name it."""
+    found = _VLLM_KV.search(metrics)
+    return found[1] if found else None
 
 
 def speculative_method(props: dict[str, Any], slots: list[dict[str, Any]]) -> str | None:

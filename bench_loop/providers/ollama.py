@@ -9,7 +9,7 @@ from typing import Any
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import ModelNotFoundError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import Endpoint, parse_endpoint
 from bench_loop.providers._ollama_chat import chat_body, parse_line
@@ -47,13 +47,14 @@ class Ollama:
         version = as_text(self._http.get_json("/api/version").get("version"))
         if version is None:
             raise _faults.not_a_model_server(self._http.server, "/api/version names no version")
-        return ServerFacts(
+        facts = ServerFacts(
             provider=self.name,
             engine="ollama",
             version=version,
             endpoint=self._http.endpoint.url,
             is_local=self._http.endpoint.is_local,
         )
+        return _launch.completed(facts, self._http.endpoint.port)
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._http.get_json("/api/tags")
@@ -86,6 +87,9 @@ class Ollama:
                 return False
             time.sleep(0.1)
         return True
+
+    def free(self, model_id: str) -> bool | None:
+        return self.unload(model_id)
 
     def close(self) -> None:
         self._http.close()

@@ -8,29 +8,36 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
+from urllib.parse import quote
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _freeing, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._openai_chat import (
     chat_body,
     foresight_body,
+    likely_in_prompt,
     likely_tokens,
     llama_extras,
     other_extras,
     parse_line,
+    read_body,
 )
 from bench_loop.providers._openai_facts import (
+    LLAMA_SWAP,
+    LM_STUDIO,
     VERSION_PATHS,
     Identity,
     base_name,
     identify,
+    kv_cache_type,
+    lm_studio_facts,
     model_facts,
     speculative_method,
 )
@@ -41,6 +48,8 @@ from bench_loop.providers.ollama import Ollama
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 TITLE = "The OpenAI-compatible server"
+VLLM_MOST_LIKELY = 20
+"""Tokens that vLLM tells of at most, unless it was started with more (`--max-logprobs`)."""
 REMEDY = "Start your model server, or name its address with --endpoint."
 
 
@@ -72,7 +81,7 @@ class OpenAICompat:
         props = self._props()
         slots = as_dicts(self._http.ask("GET", "/slots").json()) if props else []
         identity = self._known()
-        return ServerFacts(
+        facts = ServerFacts(
             provider=self.name,
             engine=identity.engine,
             version=identity.version,
@@ -80,12 +89,25 @@ class OpenAICompat:
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
             speculative=speculative_method(props, slots),
+            kv_cache_type=self._kv_cache_type(),
         )
+        return _launch.completed(facts, self._http.endpoint.port)
+
+    def _kv_cache_type(self) -> str | None:
+        """What vLLM's `/metrics` say of it: `auto` is the model's own type."""
+        if self._known().engine != "vllm":
+            return None
+        answer = self._http.ask("GET", "/metrics")
+        return kv_cache_type(answer.body.decode("utf-8", "replace"))
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()
-        props = self._props()
-        return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
+        props, natives = self._props(), self._lm_studio_models()
+        found = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
+        return tuple(
+            lm_studio_facts(facts, natives[facts.model_id]) if facts.model_id in natives else facts
+            for facts in found
+        )
 
     def model(self, model_id: str) -> ModelFacts:
         """What is known of one model; of Ollama's, all that its own API tells.
@@ -99,12 +121,23 @@ class OpenAICompat:
         for facts in known:
             if base_name(model_id) in (facts.model_id, facts.file_name):
                 refuse_unless_chat(facts)
-                return facts
+                return self._behind_proxy(facts)
         names = shown(", ".join(facts.model_id for facts in known)) or "none"
         raise ModelNotFoundError(
             f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
             remedy=f"It has: {names}.",
         )
+
+    def _behind_proxy(self, facts: ModelFacts) -> ModelFacts:
+        """Of llama-swap what the llama.cpp server behind it says, if it runs: none is started."""
+        if self._known().engine != LLAMA_SWAP:
+            return facts
+        listed = self._listed_ids.get(facts.model_id, facts.model_id)
+        running = as_dicts(as_dict(self._http.ask("GET", "/running").json()).get("running"))
+        if not any((one.get("model"), one.get("state")) == (listed, "ready") for one in running):
+            return facts
+        props = self._props(f"/upstream/{quote(listed, safe='/')}/props")
+        return model_facts({"id": listed}, {}, props)
 
     def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
         engine = self._known().engine
@@ -113,7 +146,9 @@ class OpenAICompat:
                 "Ollama's OpenAI-compatible route has no switch for thinking.",
                 remedy="Use Ollama's own API: --provider ollama",
             )
-        extras = llama_extras(request) if engine == "llama.cpp" else other_extras(request)
+        extras = {} if engine == "llama.cpp" else other_extras(request)
+        if engine in ("llama.cpp", LLAMA_SWAP):
+            extras |= llama_extras(request)
         body = chat_body(request)
         body["model"] = self._listed_ids.get(request.model_id, request.model_id)
         if not self._takes_extras:
@@ -129,41 +164,73 @@ class OpenAICompat:
         return reply
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
-        if self._known().engine != "llama.cpp":
+        if self._known().engine not in ("llama.cpp", "vllm"):
             return None
-        tokens = self._tokenized(text)
+        tokens = self._tokenized(text, self._listed_ids.get(model_id, model_id))
         return len(tokens) if isinstance(tokens, list) else None
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        self._refuse_unless_llama_cpp()
-        ids = self._tokenized(text)
+        self._refuse_unless_foresighted()
+        ids = self._tokenized(text, self._first_model())
         if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
             raise _faults.not_a_model_server(self._http.server, "/tokenize gives no token ids")
         return tuple(ids)
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        self._refuse_unless_llama_cpp()
-        answer = self._http.post_json("/completion", foresight_body(tokens, most_likely))
-        found = likely_tokens(answer)
-        if not found:
-            raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
-        return found
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> Iterator[dict[int, float]]:
+        """Of llama.cpp one request a position, since it tells nothing of a prompt's own tokens."""
+        self._refuse_unless_foresighted()
+        if self._known().engine == "vllm":
+            yield from self._foreseen_at_once(tokens, first, most_likely)
+            return
+        for end in range(first, len(tokens)):
+            body = foresight_body(tokens[:end], most_likely)
+            found = likely_tokens(self._http.post_json("/completion", body))
+            if not found:
+                raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
+            yield found
 
-    def _refuse_unless_llama_cpp(self) -> None:
+    def _foreseen_at_once(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> list[dict[int, float]]:
+        most = min(most_likely, VLLM_MOST_LIKELY)
+        body = read_body(self._first_model(), tokens, most)
+        found = likely_in_prompt(self._http.post_json("/v1/completions", body), most)
+        if len(found) != len(tokens) or not all(found[first:]):
+            raise _faults.not_a_model_server(self._http.server, "/v1/completions gives no logprobs")
+        return found[first:]
+
+    def _refuse_unless_foresighted(self) -> None:
         engine = self._known().engine
-        if engine != "llama.cpp":
+        if engine not in ("llama.cpp", "vllm"):
             raise ProviderError(
                 f"The server at {self._http.endpoint.url} ({engine}) does not tell the "
                 "probabilities of its tokens.",
-                remedy="Serve the model with llama.cpp, or name its GGUF file.",
+                remedy="Serve the model with llama.cpp or vLLM, or name its GGUF file.",
             )
 
-    def _tokenized(self, text: str) -> Any:
-        body = {"content": text, "add_special": False, "parse_special": False}
+    def _first_model(self) -> str:
+        """The id of the server's first model, in its own words."""
+        entries = as_dicts(self._list()["data"])
+        return next((found for one in entries if (found := as_text(one.get("id")))), "")
+
+    def _tokenized(self, text: str, model_id: str) -> Any:
+        if self._known().engine == "vllm":
+            body = {"model": model_id, "prompt": text, "add_special_tokens": False}
+        else:
+            body = {"content": text, "add_special": False, "parse_special": False}
         return self._http.post_json("/tokenize", body).get("tokens")
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def free(self, model_id: str) -> bool | None:
+        """As `Freeing` says; Ollama's own API is used where it is one."""
+        if self._known().engine == "ollama":
+            with closing(Ollama(self._http.endpoint, self._api_key)) as native:
+                return native.free(model_id)
+        return _freeing.free(self._http, self._listed_ids.get(model_id, model_id))
 
     def close(self) -> None:
         self._http.close()
@@ -178,8 +245,19 @@ class OpenAICompat:
         if self._identity is None:
             listing = self._list()
             versions = {path: self._version(path) for path in VERSION_PATHS}
-            self._identity = identify(self._props(), listing, versions)
+            found = identify(self._props(), listing, versions)
+            if found.engine == "unknown" and self._lm_studio_models():
+                found = Identity(LM_STUDIO, None)
+            self._identity = found
         return self._identity
+
+    def _lm_studio_models(self) -> dict[str, dict[str, Any]]:
+        """What LM Studio lists at its own API, by id; empty for every other server."""
+        if self._identity is not None and self._identity.engine != LM_STUDIO:
+            return {}
+        listing = as_dict(self._http.ask("GET", "/api/v0/models").json())
+        entries = [one for one in as_dicts(listing.get("data")) if "compatibility_type" in one]
+        return {base_name(as_text(one.get("id")) or ""): one for one in entries}
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
@@ -190,9 +268,9 @@ class OpenAICompat:
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
-    def _props(self) -> dict[str, Any]:
+    def _props(self, path: str = "/props") -> dict[str, Any]:
         """What llama.cpp says at `/props`; empty for every other server."""
-        answer = self._http.ask("GET", "/props")
+        answer = self._http.ask("GET", path)
         props = as_dict(answer.json()) if answer.status == 200 else {}
         return props if "default_generation_settings" in props else {}
 

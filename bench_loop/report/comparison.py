@@ -148,7 +148,8 @@ def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> 
         title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
         state = "" if run.status == "complete" else f"{run.status}, "
-        facts = f"{run.profile}, {state}{figures.moment(run.started_at)}, {clean(name)}"
+        how = "imported" if run.imported else run.profile
+        facts = f"{how}, {state}{figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
 
 

@@ -155,6 +155,11 @@ def duration(value: float) -> str:
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
+def known_duration(value: float | None) -> str:
+    """`duration`, or that it is not known: an import may not state it."""
+    return "a time not stated" if value is None else duration(value)
+
+
 def time_left(low_s: float, high_s: float) -> str:
     """An estimate of time to come is a range: `24 to 33 min`, `10 to 40 s`."""
     if high_s < 90:

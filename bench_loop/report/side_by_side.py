@@ -286,7 +286,7 @@ _SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
     ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),
     ("thinking", lambda run: {True: "on", False: "off", None: "none"}[run.subject.thinking]),
     ("trials", lambda run: run.settings.trials),
-    ("temperature", lambda run: run.settings.sampling.temperature),
+    ("temperature", lambda run: run.settings.sampling and run.settings.sampling.temperature),
     ("KV cache", lambda run: run.subject.kv_cache_type),
     ("flash attention", lambda run: run.settings.flash_attention),
     ("parallel slots", lambda run: run.settings.parallel_slots),
