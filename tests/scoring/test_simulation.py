@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from scripts.simulate import LAYOUTS, called_apart, coverage, race
+from bench_loop.scoring.constants import SCORING_VERSION
+from scripts.simulate import LAYOUTS, PAGE, called_apart, coverage, race
 
 CORE = LAYOUTS["core, 87 tasks in 7"]
 
@@ -35,3 +38,11 @@ def test_a_race_seldom_ends_with_the_wrong_model() -> None:
     found = race((0.8, 0.2), 30, 200, seed=1)
     assert found.right >= 0.9
     assert found.tasks < 25
+
+
+def test_the_page_is_of_this_scoring_version_and_meets_its_bar() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert f"version {SCORING_VERSION}," in text
+    coverages = re.findall(r"([\d.]+) % \(\d+\)", text.split("## Two runs")[0])
+    assert len(coverages) == 120
+    assert min(map(float, coverages)) >= 93.0
