@@ -25,6 +25,7 @@ COMMANDS = {
     "endpoints": "Keep addresses of model servers under names.",
     "suites": "List suites, tasks and profiles.",
     "compare": "Compare result files.",
+    "recommend": "Try the installed models and say which one to take.",
     "quantdiff": "Compare what two quantizations of one model expect next.",
     "parse": "Say what names of models, GPUs and streams mean.",
     "score": "Judge one output by a task file.",

@@ -90,6 +90,10 @@ class Setup:
     """The model as the user named it; None: by the name that the server gives it."""
 
 
+class StopEarly(Exception):  # noqa: N818 - not an error
+    """A listener ends the run, because the rest would tell nothing; the message says why."""
+
+
 class Run:
     """One run of one plan. `go()` may be called once."""
 
@@ -123,7 +127,7 @@ class Run:
 
     def go(self) -> RunResult:
         """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
-        does a server that cuts prompts.
+        does a server that cuts prompts, or a listener by StopEarly.
 
         Every finding is in the journal before the next is asked for; the result is made of the
         journal. Raises ProviderError when the server fails before anything was measured, UsageError
@@ -142,7 +146,7 @@ class Run:
                 with self._telemetry:
                     self._measure()
                 status, reason = self._status()
-            except (KeyboardInterrupt, ContextCutError) as stop:
+            except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
                 stopped, status, reason = stop, "aborted", _why_stopped(stop)
             except BaseException:
                 self._forget_if_empty()
@@ -469,8 +473,8 @@ def _telemetry(setup: Setup) -> Telemetry:
     return Telemetry(make_sampler(setup.machine, pid))
 
 
-def _why_stopped(stop: KeyboardInterrupt | ContextCutError) -> str:
-    return stop.message if isinstance(stop, ContextCutError) else "Stopped by the user."
+def _why_stopped(stop: KeyboardInterrupt | ContextCutError | StopEarly) -> str:
+    return "Stopped by the user." if isinstance(stop, KeyboardInterrupt) else str(stop)
 
 
 def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:

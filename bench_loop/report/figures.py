@@ -116,6 +116,13 @@ def difference(value: float, interval: Sequence[float] | None) -> Figure:
     return Figure(signed(value, 1), ends, exact(value, interval))
 
 
+def ratio(value: float, low: float | None, high: float | None) -> Figure:
+    """How many times as much: `1.52×` and `1.40–1.65`."""
+    ends = None if low is None or high is None else (low, high)
+    words = f"{significant(ends[0], 3)}–{significant(ends[1], 3)}" if ends else None
+    return Figure(f"{significant(value, 3)}×", words, exact(value, ends))
+
+
 def signed(value: float, decimals: int) -> str:
     """`+1.6` or `−6.4`; what rounds to zero has no sign."""
     text = number(value, decimals)

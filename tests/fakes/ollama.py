@@ -26,6 +26,7 @@ class FakeModel:
     remote_host: str | None = None
     digest: str = "a" * 64
     template: str = "{{ .Prompt }}"
+    size: int = 807_694_464
 
 
 class FakeOllama(FakeServer):
@@ -150,7 +151,7 @@ def _tag(model: FakeModel) -> dict[str, Any]:
     tag: dict[str, Any] = {
         "name": model.name,
         "model": model.name,
-        "size": 807_694_464,
+        "size": model.size,
         "digest": "b" * 64,
         "details": {
             "format": "gguf",
