@@ -285,7 +285,8 @@ def _table() -> _DeviceTable:
         for spelling in (line["name"], *line.get("alias", ())):
             by_key[_key(spelling)] = device
     telling = [pair for pair in by_key.items() if re.search(r"\d| ", pair[0])]
-    telling.sort(key=lambda pair: len(pair[0]), reverse=True)
+    # A compiler's target, which several products share, only where no product is named.
+    telling.sort(key=lambda pair: (not _GFX.match(pair[0]), len(pair[0])), reverse=True)
     pci = {
         maker: {number: name for name, numbers in names.items() for number in numbers}
         for maker, names in raw["pci"].items()
