@@ -100,6 +100,14 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
         )
+    if header.parts and len(header.parts) > 1:
+        found.append(
+            Notice(
+                "information",
+                f"Resumed: made in {len(header.parts)} parts on unchanged settings. The time leaves "
+                "out the pauses; speed after one was measured behind a calibration of its own.",
+            )
+        )
     if not header.machine.is_local:
         found.append(
             Notice("information", "The server is not on this machine: its hardware is not known.")
