@@ -104,8 +104,8 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice(
                 "information",
-                f"Resumed: made in {len(header.parts)} parts on unchanged settings. Its time leaves "
-                "out the pauses; speed after one was measured behind a calibration of its own.",
+                f"Resumed: made in {len(header.parts)} parts on unchanged settings. Its time "
+                "leaves out the pauses; speed after one was measured behind a calibration of its own.",
             )
         )
     if not header.machine.is_local:
