@@ -105,7 +105,7 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
             Notice(
                 "information",
                 f"Resumed: made in {len(header.parts)} parts on unchanged settings. Its time "
-                "leaves out the pauses; speed after one was measured behind a calibration of its own.",
+                "leaves out the pauses; speed after one was measured behind a new calibration.",
             )
         )
     if not header.machine.is_local:
