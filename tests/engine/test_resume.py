@@ -297,3 +297,12 @@ def test_a_run_is_found_by_id_tail_and_path(tmp_path: Path) -> None:
     assert find_run(str(tmp_path / f"{folder.name}.json")) == folder
     with pytest.raises(UsageError, match="There is no run"):
         find_run("nosuchrun")
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+def test_a_run_that_was_killed_before_it_began_is_none(lines: int, tmp_path: Path) -> None:
+    stopped(5, tmp_path, make_plan(suites=PLAN_SUITES))
+    (folder,) = run_folders()
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:lines]) + b'{"at')
+    assert run_folders() == []
