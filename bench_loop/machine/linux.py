@@ -14,6 +14,7 @@ from bench_loop.machine.gpus import (
     gpus_from_nvidia_smi,
     gpus_from_rocm_smi,
 )
+from bench_loop.machine.nvidia import nvidia_library
 from bench_loop.machine.probe import read_text, run_tool
 from bench_loop.result.records import Gpu
 
@@ -96,10 +97,9 @@ def _from_tool(
 
 
 def _nvml_gpus(system_memory: float | None) -> tuple[Gpu, ...]:
-    """NVIDIA's own library; nothing where it, its driver or a device is missing."""
-    try:
-        import pynvml as nvml  # type: ignore[import-untyped]
-    except ImportError:
+    """By NVIDIA's own library; nothing where it, its driver or a device is missing."""
+    nvml = nvidia_library()
+    if nvml is None:
         return ()
     try:
         nvml.nvmlInit()

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import psutil
 
+from bench_loop.machine.nvidia import nvidia_library
 from bench_loop.machine.probe import read_text
 from bench_loop.result.records import Machine
 
@@ -147,11 +148,8 @@ class Nvml:
 
 def find_nvml() -> Nvml | None:
     """NVIDIA's GPUs by its driver's own library; None where it or they are missing."""
-    try:
-        import pynvml  # type: ignore[import-untyped]
-    except ImportError:
-        return None
-    return open_nvml(pynvml)
+    library = nvidia_library()
+    return open_nvml(library) if library is not None else None
 
 
 def open_nvml(library: NvmlLibrary) -> Nvml | None:

@@ -18,6 +18,8 @@ def storable(text: str) -> str:
     So any file, database and site can hold it; tab and line breaks stay.
     Halves of a surrogate pair that arrived apart are joined first.
     """
+    if text.isprintable():  # as nearly every token is
+        return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNSTORABLE.sub("\ufffd", joined)
 

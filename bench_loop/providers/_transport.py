@@ -1,16 +1,18 @@
 """HTTP to one model server: one client, one connection for each request, and a hard time limit.
 
 The client is built once, before any clock starts. Connections are not reused: llama.cpp sometimes
-closes one after a streamed answer while the client is about to send on it.
+closes one after a streamed answer while the client is about to send on it. While a stream is timed,
+Python's collector of cycles waits: a full collection stops all threads for tens of milliseconds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +104,7 @@ class Transport:
         The limit holds against a server that is silent and against one that never ends. Raises
         ProviderError when the server cannot be reached, refuses, or loses the answer.
         """
-        with self._exchange("POST", path, body, limit_s) as exchange:
+        with _PAUSE.held(), self._exchange("POST", path, body, limit_s) as exchange:
             if exchange.status not in (0, 200):
                 data = exchange.read_all()
                 raise _faults.refused(self.server, exchange.status, exchange.headers, data)
@@ -214,6 +216,37 @@ class _Exchange:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
             return _faults.unreachable(self._server)
         return _faults.connection_lost(self._server)
+
+
+class _CollectorPause:
+    """Keeps the collector of cyclic garbage off while any stream is timed, on whatever thread.
+
+    Reading a stream makes no cycles, so nothing piles up meanwhile. A collector that somebody else
+    has turned off stays off.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._was_on = False
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        with self._lock:
+            if not self._holders:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._holders += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if not self._holders and self._was_on:
+                    gc.enable()
+
+
+_PAUSE = _CollectorPause()
 
 
 class _Deadline:

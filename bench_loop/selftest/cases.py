@@ -10,22 +10,30 @@ from bench_loop.simulator.settings import Cache, Dialect, Program
 DIALECTS: tuple[Dialect, ...] = ("openai", "llama.cpp", "ollama")
 
 
+TRIALS = 3
+"""Trials of a case, whose median counts: one alone may meet a pause of the machine."""
+
 NOTHING = "nothing"
 """What a trap's `code` is where nothing may be noticed: the control of all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server whose speed must be measured right; `trials` of it, the median error counts."""
+    """A server whose speed must be measured right; of `trials`, the median error counts."""
 
     name: str
     dialect: Dialect
     program: Program
     shape: Shape
-    trials: int = 3
+    trials: int = TRIALS
     is_quick: bool = True
     has_prompt_speed: bool = True
     """False where the server's own waiting hides how fast it reads."""
+
+    @property
+    def has_whole_events(self) -> bool:
+        """Whether each event is one piece on the network, so that it arrives at one moment."""
+        return not self.program.piece_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +50,16 @@ class Trap:
 
 # Decode and prefill tokens per second; a prompt and an answer that take a moment at these speeds.
 _SPEEDS = (
-    (2.0, 500.0, Shape(1024, 64)),
-    (10.0, 1000.0, Shape(1024, 64)),
+    (2.0, 1000.0, Shape(1024, 8)),
+    (10.0, 2000.0, Shape(1024, 16)),
     (50.0, 4000.0, Shape(2048, 64)),
     (200.0, 8000.0, Shape(4096, 128)),
     (1000.0, 8000.0, Shape(4096, 512)),
 )
 _SLOW_TPS = 10.0
 
-_USUAL = Program(decode_tps=400.0, prefill_tps=4000.0)
-_SHAPE = Shape(1024, 192)
+_USUAL = Program(decode_tps=400.0, prefill_tps=8000.0)
+_SHAPE = Shape(2048, 192)
 TRAP_SHAPE = Shape(1024, 64)
 _TRAPPED = Program(decode_tps=50.0, prefill_tps=2000.0)
 """Slow enough for the windows of a speed: only the trap itself may stand in its way."""
@@ -61,10 +69,12 @@ _EVERYWHERE = {
     "2 tokens a chunk": replace(_USUAL, tokens_per_chunk=2),
     "4 tokens a chunk": replace(_USUAL, tokens_per_chunk=4),
     "8 tokens a chunk": replace(_USUAL, tokens_per_chunk=8),
+    "1-8 tokens a chunk": replace(_USUAL, tokens_per_chunk=8, has_mixed_chunks=True),
     "no role chunk": replace(_USUAL, has_role_chunk=False),
     "thinks first": replace(_USUAL, thinking_tokens=48),
     "stops by itself": replace(_USUAL, answer_tokens=100),
     "stalls 0.4 s": replace(_USUAL, stall_after=64, stall_s=0.4),
+    "loads the model": replace(_USUAL, load_s=0.4),
     "waits in a queue": replace(_USUAL, queue_s=0.3),
     "CRLF line ends": replace(_USUAL, has_crlf=True),
     "3-byte pieces": replace(_USUAL, decode_tps=100.0, piece_bytes=3),
@@ -77,7 +87,7 @@ _WAITS = ("waits in a queue",)
 
 
 def cases(*, is_quick: bool) -> list[Case]:
-    """All cases; a quick test leaves out the slow speeds and repeats nothing."""
+    """All cases; a quick test leaves out the slow speeds and asks once where that is enough."""
     found = [*_speed_cases(), *_variant_cases()]
     if not is_quick:
         return found
@@ -91,7 +101,6 @@ def _speed_cases() -> list[Case]:
             dialect,
             Program(decode_tps=decode_tps, prefill_tps=prefill_tps),
             shape,
-            trials=1 if decode_tps <= _SLOW_TPS else 3,
             is_quick=decode_tps > _SLOW_TPS,
         )
         for decode_tps, prefill_tps, shape in _SPEEDS

@@ -16,7 +16,7 @@ from bench_loop.selftest.measure import (
     FIRST_TOKEN_BAR_S,
     GENERATION_BAR,
     Figure,
-    Say,
+    Watch,
     as_trial,
     middle,
     speed_request,
@@ -42,11 +42,11 @@ class EngineResult:
         return all(figure.passes for figure in self.figures)
 
 
-def measure_engine(say: Say) -> EngineResult:
+def measure_engine(watch: Watch) -> EngineResult:
     """Measure the embedded engine with its default model; without it, say why not."""
     if importlib.util.find_spec("xllamacpp") is None:
         return EngineResult(why_not="the extra local-model is not installed")
-    say(f"llama.cpp with {embedded.DEFAULT_MODEL}")
+    watch.phase(f"llama.cpp with {embedded.DEFAULT_MODEL}")
     try:
         with closing(embedded.start(embedded.DEFAULT_MODEL, WINDOW)) as provider:
             figures = compare_clocks(provider)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest, Message
 from bench_loop.engine.trial import clock_fields
@@ -22,8 +23,9 @@ from bench_loop.scoring.rates import (
     ttft_s,
 )
 from bench_loop.scoring.speed import measure_speed, overhead_s
-from bench_loop.selftest.cases import NOTHING, TRAP_SHAPE, Case, Trap, cases, traps
+from bench_loop.selftest.cases import NOTHING, TRAP_SHAPE, TRIALS, Case, Trap, cases, traps
 from bench_loop.selftest.simulated import Sent, Simulated, simulator
+from bench_loop.selftest.words import half_known_words, words
 from bench_loop.simulator.pace import now
 from bench_loop.simulator.settings import Settings
 
@@ -39,11 +41,7 @@ DELAY_BAR_S = 0.002
 OF_THE_MACHINE = frozenset({"drifting", "engine_client_gap", "wide_spread"})
 """Findings that say how quiet this machine is, and nothing about a trap."""
 
-OVERHEAD = Shape(OVERHEAD_PROMPT_TOKENS, 8)
 SAME_TIME_TRAPS = 4
-
-Say = Callable[[str], None]
-"""Called with what is being measured now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +76,22 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """The figures of one case; of several trials, those with the median error."""
+    """What was measured of one case: the same figures of every trial, and the events' delays."""
 
     case: Case
-    figures: tuple[Figure, ...]
+    trials: tuple[tuple[Figure, ...], ...]
     delays_s: tuple[float, ...]
     """For each event with text: from its sending to its being handed on."""
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Of each figure, the trial with the median error."""
+        return tuple(middle(same) for same in zip(*self.trials, strict=True))
+
+    @property
+    def worst(self) -> tuple[Figure, ...]:
+        """Of each figure, the trial with the greatest error."""
+        return tuple(max(same, key=size_of_error) for same in zip(*self.trials, strict=True))
 
     @property
     def passes(self) -> bool:
@@ -104,7 +112,23 @@ class TrapResult:
         return self.trap.code in self.noticed
 
 
-def measure_cases(*, is_quick: bool, say: Say) -> list[CaseResult]:
+Result = CaseResult | TrapResult
+
+
+class Watch(Protocol):
+    """Is told what the self-test does."""
+
+    def phase(self, what: str) -> None:
+        """This is measured now, and no case is."""
+
+    def begins(self, case: Case) -> None:
+        """This case is measured now."""
+
+    def ended(self, result: Result) -> None:
+        """This is what came out of a case or a trap."""
+
+
+def measure_cases(*, is_quick: bool, watch: Watch) -> list[CaseResult]:
     """Every case, one after another: nothing else may run meanwhile."""
     chosen = cases(is_quick=is_quick)
     results: dict[Case, CaseResult] = {}
@@ -114,29 +138,45 @@ def measure_cases(*, is_quick: bool, say: Say) -> list[CaseResult]:
         with simulator(Settings(dialect, programs)) as server:
             bench = Bench(server)
             for model, case in own.items():
-                say(f"{case.name} ({dialect})")
+                watch.begins(case)
                 results[case] = measure_case(bench, model, case)
+                watch.ended(results[case])
             bench.close()
     return [results[case] for case in chosen]
 
 
-def measure_traps(say: Say) -> list[TrapResult]:
+def measure_traps(watch: Watch) -> list[TrapResult]:
     """Every trap; several at a time, since nothing of them is timed closely."""
     chosen = traps()
-    say(f"{len(chosen)} traps")
-    controls = [measure_trap(trap) for trap in chosen if trap.code == NOTHING]
+    watch.phase(f"{len(chosen)} traps")
+    results = []
+    for trap in chosen:
+        if trap.code == NOTHING:
+            results.append(measure_trap(trap))
+            watch.ended(results[-1])
     with ThreadPoolExecutor(SAME_TIME_TRAPS) as pool:
-        return controls + list(
-            pool.map(measure_trap, (trap for trap in chosen if trap.code != NOTHING))
-        )
+        others = [trap for trap in chosen if trap.code != NOTHING]
+        for result in pool.map(measure_trap, others):
+            results.append(result)
+            watch.ended(result)
+    return results
 
 
 def measure_case(bench: Bench, model: str, case: Case) -> CaseResult:
-    """Ask for the case's shape as often as it says, and compare every answer with the log."""
-    overhead = bench.overhead(model) if case.has_prompt_speed else None
-    rounds = [bench.compare(model, case, overhead) for _ in range(case.trials)]
-    figures = tuple(middle(same) for same in zip(*(found for found, _ in rounds), strict=True))
-    return CaseResult(case, figures, tuple(delay for _, delays in rounds for delay in delays))
+    """Ask for the case's shape as often as it says, and compare every answer with the log.
+
+    A case of fewer than TRIALS trials that meets its bars with these needs no more; else it gets
+    all. Every trial has an overhead of its own, so that a pause of the machine in it stays there.
+    """
+    result = CaseResult(case, (), ())
+    while len(result.trials) < case.trials or (len(result.trials) < TRIALS and not result.passes):
+        figures, delays = bench.compare(model, case)
+        result = replace(
+            result,
+            trials=(*result.trials, tuple(figures)),
+            delays_s=(*result.delays_s, *delays),
+        )
+    return result
 
 
 def measure_trap(trap: Trap) -> TrapResult:
@@ -146,7 +186,7 @@ def measure_trap(trap: Trap) -> TrapResult:
         bench = Bench(server)
         trials = bench.overhead_trials("sim") if trap.dialect == "openai" else []
         for number in range(1, trap.trials + 1):
-            prompt = _half_known_words(TRAP_SHAPE.prompt_tokens, number)
+            prompt = half_known_words(TRAP_SHAPE.prompt_tokens, number)
             try:
                 reply = bench.ask("sim", prompt, TRAP_SHAPE, wall_limit_s=trap.wall_limit_s)
             except EngineRejectedError as error:
@@ -182,21 +222,23 @@ class Bench:
             lambda _: self._arrivals.append(now()),
         )
 
-    def overhead_trials(self, model: str) -> list[Trial]:
-        """The short prompts whose time is all overhead: L0."""
+    def overhead_trials(self, model: str, output_tokens: int = 8) -> list[Trial]:
+        """The short prompts whose time is all overhead: L0.
+
+        Only their first event is timed: `output_tokens` need be no more than it holds.
+        """
+        shape = Shape(OVERHEAD_PROMPT_TOKENS, output_tokens)
         return [
-            as_trial(self.ask(model, _words(OVERHEAD.prompt_tokens), OVERHEAD), OVERHEAD, number)
+            as_trial(self.ask(model, words(shape.prompt_tokens), shape), shape, number)
             for number in range(1, OVERHEAD_TRIALS + 1)
         ]
 
-    def overhead(self, model: str) -> float | None:
-        return overhead_s(self.overhead_trials(model))
-
-    def compare(
-        self, model: str, case: Case, overhead: float | None
-    ) -> tuple[list[Figure], list[float]]:
+    def compare(self, model: str, case: Case) -> tuple[list[Figure], list[float]]:
         """One trial of `case`: its figures, and the delay of every event with text."""
-        reply = self.ask(model, _words(case.shape.prompt_tokens), case.shape)
+        overhead: float | None = None
+        if case.has_prompt_speed:
+            overhead = overhead_s(self.overhead_trials(model, case.program.tokens_per_chunk))
+        reply = self.ask(model, words(case.shape.prompt_tokens), case.shape)
         sent = self._server.sent(self._asked - 1)
         return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), self.delays()
 
@@ -204,6 +246,11 @@ class Bench:
         """Of the last chat: from the sending of each event with text to its being handed on."""
         moments = [moment for moment, _, _ in self._server.sent(self._asked - 1).events]
         return [seen - was for seen, was in zip(self._arrivals, moments, strict=False)]
+
+
+def title(measured: Case | Trap) -> str:
+    """A case or a trap in words, with its server."""
+    return f"{measured.name}, {measured.dialect}"
 
 
 def tps(rate: Rate | None) -> float | None:
@@ -245,11 +292,13 @@ def middle(same: Sequence[Figure]) -> Figure:
     What must be exact counts by its worst.
     """
 
-    def size(figure: Figure) -> float:
-        return float("inf") if figure.error is None else abs(figure.error)
-
-    ordered = sorted(same, key=size)
+    ordered = sorted(same, key=size_of_error)
     return ordered[len(same) // 2 if same[0].bar else -1]
+
+
+def size_of_error(figure: Figure) -> float:
+    """The error without its sign; infinite where the figure is missing."""
+    return float("inf") if figure.error is None else abs(figure.error)
 
 
 def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> list[Figure]:
@@ -273,14 +322,3 @@ def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> li
 
 def _model(number: int) -> str:
     return f"sim-{number}"
-
-
-def _half_known_words(count: int, number: int) -> str:
-    """Prompt `number` of a row of prompts: the same to the middle, and new words from there."""
-    same = count // 2
-    return f"{_words(same)} {' '.join(f'new{number}-{at}' for at in range(count - same))}"
-
-
-def _words(count: int) -> str:
-    """A prompt of `count` tokens: the simulator's tokens are words."""
-    return " ".join(f"word{number}" for number in range(count))

@@ -90,15 +90,17 @@ def steps(program: Program, asked: Asked, age_s: float) -> Iterator[Step]:
     if program.has_role_chunk:
         yield Step(0.0, "role", 0)
     tokens = islice(_tokens(program, asked), asked.max_tokens)
+    sizes = _chunk_sizes(program)
     held: list[Step] = []
+    size = next(sizes)
     for (kind, text, piece), due_s in zip(tokens, _due_times(program, age_s), strict=False):
         if held and (kind != held[0].kind or kind == "call" or held[-1].kind == "call"):
             yield _joined(held)
-            held = []
+            held, size = [], next(sizes)
         held.append(Step(due_s, kind, 1, text, piece))
-        if len(held) == program.tokens_per_chunk:
+        if len(held) == size:
             yield _joined(held)
-            held = []
+            held, size = [], next(sizes)
     if held:
         yield _joined(held)
 
@@ -109,6 +111,14 @@ def stops(program: Program, asked: Asked) -> bool:
         return True
     wanted = program.answer_tokens
     return wanted is not None and program.thinking_tokens + wanted < asked.max_tokens
+
+
+def _chunk_sizes(program: Program) -> Iterator[int]:
+    """How many tokens each event may hold."""
+    chance = random.Random(program.seed)  # noqa: S311 - a repeatable schedule, no secret
+    while True:
+        mixed = program.has_mixed_chunks
+        yield chance.randint(1, program.tokens_per_chunk) if mixed else program.tokens_per_chunk
 
 
 def _joined(held: list[Step]) -> Step:

@@ -81,16 +81,21 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Server
+    _received_s = 0.0
     _piece_bytes = 0
+
+    def parse_request(self) -> bool:
+        """Called with the first line of a request, before the rest is read and understood."""
+        self._received_s = now()
+        return super().parse_request()
 
     def do_GET(self) -> None:
         self._tell({})
 
     def do_POST(self) -> None:
-        received_s = now()
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         if self.path == self.server.dialect.CHAT:
-            self._chat(body, received_s)
+            self._chat(body, self._received_s)
         else:
             self._tell(body)
 
@@ -152,9 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return "error"
             data = writer.step(step)
             wait_until(exchange.done_s + step.due_s)
-            moment_s = now()
-            self._send(data)
-            exchange.add(moment_s, step)
+            exchange.add(self._send(data), step)
         self._send(writer.end(), is_last=True)
         return "done"
 
@@ -179,13 +182,18 @@ class _Handler(BaseHTTPRequestHandler):
         age_s = exchange.done_s - (self.server.began_s or exchange.done_s)
         return steps(exchange.program, exchange.asked, age_s)
 
-    def _send(self, data: bytes, *, is_last: bool = False) -> None:
+    def _send(self, data: bytes, *, is_last: bool = False) -> float:
+        """Send an event; the moment at which the last piece of it is handed to the network."""
         size = self._piece_bytes or len(data)
+        moment_s = now()
         for start in range(0, len(data), size):
             piece = data[start : start + size]
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            chunk = b"%x\r\n%s\r\n" % (len(piece), piece)
+            moment_s = now()
+            self.wfile.write(chunk)
         if is_last:
             self.wfile.write(b"0\r\n\r\n")
+        return moment_s
 
 
 def _seconds(tokens: int, tps: float) -> float:

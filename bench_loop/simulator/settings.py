@@ -41,6 +41,8 @@ class Program:
     answer_tokens: int | None = None
     """Tokens of the answer after which the model stops by itself; None: never."""
     tokens_per_chunk: int = 1
+    has_mixed_chunks: bool = False
+    """Each event holds 1 to `tokens_per_chunk` tokens, by chance."""
     has_role_chunk: bool = True
     window: int = 8192
     cuts_prompt: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import time
 
@@ -9,6 +10,7 @@ import pytest
 
 from bench_loop.contracts.chat import ChatReply
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
+from bench_loop.providers._transport import _CollectorPause
 from bench_loop.providers.openai_compat import OpenAICompat
 from tests.fakes.openai_server import Engine, FakeOpenAI, choice, error_reply, event
 from tests.fakes.server import FOREVER, FakeServer, Piece, Reply, Request, endless
@@ -158,3 +160,43 @@ def test_each_request_has_a_connection_of_its_own() -> None:
         for _ in range(20):
             assert provider.chat(question()).text == "ANSWER: 4"
         assert {request.headers["Connection"] for request in server.requests} == {"close"}
+
+
+def collecting_while_timed(words: int) -> list[bool]:
+    """Whether Python looked for cycles, at each token of an answer of `words`."""
+    pieces = [Piece(WORD) for _ in range(words)] + [Piece(b"data: [DONE]\n")]
+    seen: list[bool] = []
+    with FakeOpenAI(script=[Reply(pieces, content_type=SSE)], engine="unknown") as server:
+        provider = OpenAICompat(server.url, None)
+        provider.chat(question(), lambda _: seen.append(gc.isenabled()))
+        provider.close()
+    return seen
+
+
+def test_no_search_for_cycles_falls_into_a_timed_stream() -> None:
+    assert gc.isenabled()
+    assert collecting_while_timed(3) == [False] * 3
+    assert gc.isenabled()
+
+
+def test_a_stream_that_fails_lets_the_search_go_on() -> None:
+    refusal(Reply(b"{}", status=500))
+    assert gc.isenabled()
+
+
+def test_the_search_goes_on_after_the_last_of_several_streams() -> None:
+    pause = _CollectorPause()
+    with pause.held():
+        with pause.held():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_a_search_that_somebody_turned_off_stays_off() -> None:
+    gc.disable()
+    try:
+        assert collecting_while_timed(1) == [False]
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

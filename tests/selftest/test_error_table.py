@@ -21,8 +21,8 @@ FIRST_TOKEN_MARGIN_S, TYPICAL_FIRST_TOKEN_MARGIN_S = 1.0, 0.03
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    done = subprocess.run(
+def done(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         bench_loop("selftest", "--quick", "--json"),
         env=environment(tmp_path_factory.mktemp("home")),
         cwd=ROOT,
@@ -30,6 +30,10 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         text=True,
         timeout=600,
     )
+
+
+@pytest.fixture(scope="module")
+def table(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     value: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == (0 if value["passes"] else 1), done.stderr
     return value
@@ -86,3 +90,13 @@ def test_every_trap_is_noticed(table: dict[str, Any]) -> None:
     traps = [trap for trap in table["traps"] if trap["expected"] != "nothing"]
     assert len(traps) >= 15
     assert [(t["name"], t["server"], t["noticed"]) for t in traps if not t["passes"]] == []
+
+
+def test_a_pipe_hears_of_every_result(
+    done: subprocess.CompletedProcess[str], table: dict[str, Any]
+) -> None:
+    results = table["cases"] + table["traps"]
+    lines = [line for line in done.stderr.splitlines() if f" of {len(results)}  " in line]
+    assert len(lines) == len(results)
+    for result in results:
+        assert any(f"{result['name']}, {result['server']}: " in line for line in lines)

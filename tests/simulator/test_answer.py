@@ -31,6 +31,17 @@ def test_an_event_of_several_tokens_leaves_with_its_last_one() -> None:
     assert due(answer) == [0.2, 0.5, 0.7]
 
 
+def test_events_of_mixed_size_hold_one_token_to_the_most() -> None:
+    answer = plan(max_tokens=200, tokens_per_chunk=8, has_mixed_chunks=True)
+    sizes = [step.tokens for step in answer]
+    assert sum(sizes) == 200
+    assert set(sizes) == set(range(1, 9))
+    assert due(answer)[0] == pytest.approx((sizes[0] - 1) / 10)
+    assert sizes == [
+        step.tokens for step in plan(max_tokens=200, tokens_per_chunk=8, has_mixed_chunks=True)
+    ]
+
+
 def test_a_role_comes_first_and_is_no_token() -> None:
     role, first, *_ = plan(has_role_chunk=True)
     assert (role.kind, role.tokens, first.kind, first.tokens) == ("role", 0, "text", 1)

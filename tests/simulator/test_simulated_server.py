@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
+import socket
 import subprocess
 import sys
-from itertools import pairwise
+import time
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from bench_loop.scoring.rates import Shape
 from bench_loop.selftest.measure import Bench
-from bench_loop.selftest.simulated import Simulated, simulator
+from bench_loop.selftest.simulated import simulator
+from bench_loop.simulator.server import _Handler
 from bench_loop.simulator.settings import Dialect, Program, Settings
 from tests.processes import ROOT
 
 DIALECTS: tuple[Dialect, ...] = ("openai", "llama.cpp", "ollama")
 
 
-def sent_intervals_s(server: Simulated) -> list[float]:
-    events = server.sent(0).events
-    return [later[0] - earlier[0] for earlier, later in pairwise(events)]
-
-
 @pytest.mark.parametrize("tps", [50.0, 1000.0])
 def test_tokens_leave_at_their_moments(tps: float) -> None:
     with simulator(Settings("openai", {"sim": Program(decode_tps=tps)})) as server:
         Bench(server).ask("sim", "go", Shape(1, 101))
-        assert statistics.median(sent_intervals_s(server)) == pytest.approx(1 / tps, rel=0.05)
-        events = server.sent(0).events
+        sent = server.sent(0)
     # Deadlines are absolute: being late once does not add up.
-    assert events[-1][0] - events[0][0] >= 100 / tps - 0.005
+    first_due_s = sent.received_s + sent.prompt_s
+    late = [moment - first_due_s - n / tps for n, (moment, _, _) in enumerate(sent.events)]
+    assert len(late) == 101
+    assert -1e-6 <= min(late) < 0.001
 
 
 def test_the_prompt_takes_the_time_that_was_set() -> None:
@@ -64,6 +65,40 @@ def test_a_client_that_goes_away_is_logged() -> None:
         with httpx.stream("POST", f"{server.url}/v1/chat/completions", json=body) as answer:
             next(answer.iter_bytes())
         assert server.sent(0).ended == "client gone"
+
+
+def test_a_request_is_there_with_its_first_line() -> None:
+    body = b'{"model": "sim", "stream": true, "messages": [{"role": "user", "content": "a"}]}'
+    head = f"Content-Length: {len(body)}\r\n\r\n".encode()
+    with simulator(Settings("openai", {"sim": Program(answer_tokens=2)})) as server:
+        address = urlsplit(server.url)
+        with socket.create_connection((str(address.hostname), address.port or 0)) as client:
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\n")
+            time.sleep(0.3)
+            client.sendall(head + body)
+            while client.recv(4096):
+                pass
+        assert server.sent(0).ttft_s >= 0.25
+
+
+class SlowNetwork(BytesIO):
+    """Takes 20 ms for each piece, and knows when it was given the last one."""
+
+    given_s = 0.0
+
+    def write(self, data: Any) -> int:
+        self.given_s = time.monotonic()
+        time.sleep(0.02)
+        return super().write(data)
+
+
+def test_an_event_in_pieces_is_sent_when_its_last_piece_is() -> None:
+    handler = _Handler.__new__(_Handler)
+    handler.wfile = network = SlowNetwork()
+    handler._piece_bytes = 2
+    moment_s = handler._send(b"abcdef")
+    assert network.getvalue() == b"2\r\nab\r\n2\r\ncd\r\n2\r\nef\r\n"
+    assert 0 <= network.given_s - moment_s < 0.02
 
 
 def test_it_ends_when_its_parent_does() -> None:
