@@ -77,6 +77,8 @@ class Killer:
             self._once(*self._moment())
         while self._unfinished():
             self._once("", lambda process: _is_alive_after(process, END_S))
+        # Some were killed when all was written, and ended by that.
+        self.completed = [journal.parent.name for journal in journals(self.home)]
 
     def _unfinished(self) -> bool:
         known = newest(self.home)
