@@ -28,11 +28,11 @@ def home() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _not_writable(folder, error) from error
+        raise not_writable(folder, error) from error
     return folder
 
 
-def _not_writable(path: Path, error: OSError) -> SetupError:
+def not_writable(path: Path, error: OSError) -> SetupError:
     return SetupError(
         f"{path} cannot be made: {error.strerror}.",
         remedy="Set BENCHLOOP_HOME to a folder you can write to.",
@@ -45,7 +45,7 @@ def results_folder() -> Path:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise _not_writable(folder, error) from error
+        raise not_writable(folder, error) from error
     return folder
 
 
@@ -79,6 +79,24 @@ def settings() -> dict[str, Any]:
         ) from error
 
 
+def replace_file(file: Path, data: bytes) -> None:
+    """Put `data` at `file` in one step, so that no reader ever sees half of it.
+
+    Raises OSError; what was there before is kept then.
+    """
+    scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with scratch.open("xb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        scratch.replace(file)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
 def private_text(name: str, make: Callable[[], str]) -> str:
     """The content of the file `name` in the data folder, made once by `make()` with mode 0600.
 
@@ -90,7 +108,7 @@ def private_text(name: str, make: Callable[[], str]) -> str:
         try:
             descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
-            raise _not_writable(file, error) from error
+            raise not_writable(file, error) from error
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(make() + "\n")
         try:

@@ -8,6 +8,7 @@
       ProviderError            the model server cannot or will not answer      5
         ModelNotFoundError       it answers, but does not have the model       5
         EngineRejectedError      it refused or lost this one request           5
+          BrokenStreamError        what it sent is no whole answer             5
         ContextCutError          it read only a part of a prompt               5
       LimitReachedError        a trial has used up its tokens or its time      5
       HarnessError             the harness crashed or broke its protocol       7
@@ -112,6 +113,13 @@ class EngineRejectedError(ProviderError):
     def __init__(self, message: str, *, reason: str, status: int | None = None) -> None:
         super().__init__(message, status=status)
         self.reason = reason
+
+
+class BrokenStreamError(EngineRejectedError):
+    """What the engine sent is no stream of a model, or not the whole of one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="engine_crashed")
 
 
 class ContextCutError(ProviderError):

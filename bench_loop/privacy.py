@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import ipaddress
 import json
+import os
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +34,19 @@ _HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<
 _HARDWARE = re.compile(
     r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"
     r"|\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?![\d.])",
+    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?!\d|\.\d)",
     re.I,
 )
 """Hardware addresses, serial ids of GPUs, addresses inside a home or an office."""
+
+_ADDRESS = re.compile(
+    r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)"
+    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?![\w:])",
+    re.I,
+)
+"""What may be an address of version 4 or 6."""
+_USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.I)
+_HOME_FOLDER = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)[^\\/\s\"'<>:]+|/root\b")
 
 _NOBODY = frozenset(
     "user username users name you me yourname your_name your-name example alice bob john jane "
@@ -97,6 +108,47 @@ def private_kind(text: str) -> str | None:
     if _SECRET.search(text) or _BEARER.search(text):
         return "key"
     return "hardware or network address" if _HARDWARE.search(text) else None
+
+
+def redacted(text: str, names: Iterable[str] = ()) -> str:
+    """`text` for strangers: keys, addresses, serial ids, home folders, own and given names out.
+
+    More than `private_findings` points out is taken: short names and every network address too.
+    Loopback addresses stay, since they point to nobody.
+    """
+    for pattern, put in (
+        (_SECRET, "<key>"),
+        (_BEARER, "<key>"),
+        (_USER_IN_URL, r"\1<user>@"),
+        (_HARDWARE, "<address>"),
+        (_HOME_FOLDER, "<home>"),
+    ):
+        text = pattern.sub(put, text)
+    text = _ADDRESS.sub(_without_address, text)
+    home = str(Path.home()) if "HOME" in os.environ else ""
+    own = sorted({*_own_names(), *names}, key=len, reverse=True)
+    for name, put in ((home, "<home>"), *((name, "<name>") for name in own)):
+        if len(name) > 1:
+            text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", put, text, flags=re.I)
+    return text
+
+
+def _without_address(found: re.Match[str]) -> str:
+    """Another word for an address that points to a machine; times and the like stay."""
+    try:
+        address = ipaddress.ip_address(found[0].partition("%")[0])
+    except ValueError:
+        return found[0]
+    return found[0] if address.is_loopback or address.is_unspecified else "<address>"
+
+
+def _own_names() -> set[str]:
+    """Names of user and computer, but for those that everyone has."""
+    host = socket.gethostname()
+    names = {host, host.partition(".")[0]}
+    with contextlib.suppress(OSError, KeyError):
+        names.add(getpass.getuser())
+    return {name for name in names if name.lower() not in _NOBODY}
 
 
 def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:

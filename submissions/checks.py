@@ -186,7 +186,10 @@ def check_times(upload: Upload) -> Iterator[Finding]:
     busy_s = sum(_own_time_s(trial) for trial in result.trials)
     if result.speed and result.speed.load_s:
         busy_s += result.speed.load_s.median
-    if result.total_runtime_s < busy_s * (1 - SLACK_SHARE) - SLACK_S:
+    runtime_s = result.total_runtime_s
+    if runtime_s is None:  # an import that does not state it
+        return
+    if runtime_s < busy_s * (1 - SLACK_SHARE) - SLACK_S:
         yield refused(
             "runtime_too_short",
             "total_runtime_s",
@@ -195,7 +198,7 @@ def check_times(upload: Upload) -> Iterator[Finding]:
             trials_s=busy_s,
         )
     wall_s = (result.finished_at - result.started_at).total_seconds()
-    if result.total_runtime_s > wall_s * (1 + SLACK_SHARE) + 60:
+    if runtime_s > wall_s * (1 + SLACK_SHARE) + 60:
         yield needs_review(
             "runtime_too_long",
             "total_runtime_s",
@@ -320,7 +323,7 @@ def check_speed_plan(upload: Upload) -> Iterator[Finding]:
     has_suite = any(suite.dimension == "speed" for suite in result.suites)
     if has_suite != (result.speed is not None):
         yield refused("speed_mismatch", "speed", "Speed and the speed suite belong together.")
-    if result.speed is None:
+    if result.speed is None or result.speed.plan is None:
         return
     plan = result.speed.plan
     rules = PROFILES.get(result.profile)
@@ -374,7 +377,7 @@ def _numbered(upload: Upload) -> set[tuple[str, str, int]]:
 
 def _expected(upload: Upload) -> set[tuple[str, str, int]]:
     """The scored quality trials that its suites, profile and number of trials ask for."""
-    numbers = range(1, upload.result.settings.trials + 1)
+    numbers = range(1, (upload.result.settings.trials or 0) + 1)
     return {
         (name, task_id, number)
         for name, pack in upload.packs.items()
@@ -809,6 +812,22 @@ def check_peak_memory(upload: Upload) -> Iterator[Finding]:
             )
 
 
+def check_import(upload: Upload) -> Iterator[Finding]:
+    """A person looks at every import: it has no trials from which it could be computed again."""
+    result = upload.result
+    if result.imported is None:
+        return
+    yield needs_review(
+        "imported",
+        "imported",
+        f"Not ranked, imported: {result.imported.tool} measured it, not BenchLoop.",
+    )
+    if result.trials:
+        yield refused("imported", "trials", "An imported result has no trials.")
+    for sentence in result.imported.findings:
+        yield needs_review("import_contradiction", "imported.findings", sentence)
+
+
 CHECKS: Sequence[Check] = (
     check_versions,
     check_status,
@@ -833,13 +852,25 @@ CHECKS: Sequence[Check] = (
     check_peak_memory,
 )
 
+IMPORT_CHECKS: Sequence[Check] = (
+    check_import,
+    check_versions,
+    check_status,
+    check_times,
+    check_fingerprint,
+    check_artifacts,
+    check_privacy,
+)
+"""What can be checked of a result that another tool measured: nothing of it is ranked."""
+
 MAX_FINDINGS = 200
 
 
 def findings(result: RunResult, now: datetime) -> list[Finding]:
     """What all checks found, refusals first, at most MAX_FINDINGS."""
     upload = Upload(result, now)
-    found = [finding for check in CHECKS for finding in check(upload)]
+    checks = CHECKS if result.imported is None else IMPORT_CHECKS
+    found = [finding for check in checks for finding in check(upload)]
     order = ["refused", "needs_review", "note"]
     return sorted(found, key=lambda finding: order.index(finding.severity))[:MAX_FINDINGS]
 

@@ -11,8 +11,10 @@ from typing import Any
 from django.http import HttpRequest
 from pydantic import ValidationError
 
+from bench_loop.result import strict_json
 from bench_loop.result.records import SCHEMA_VERSION, RunResult
 from bench_loop.result.store import field_path
+from bench_loop.result.strict_json import JSONError
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 24
@@ -22,10 +24,6 @@ MAX_TRIALS = 5_000
 """Ten times what the largest profile makes; checking costs time for every one."""
 MAX_VALUES = 500_000
 """Values of a document: five thousand trials have fewer, and each costs memory and time."""
-MAX_KEYS = 1_000
-"""Keys of one object: every unknown one becomes an error message."""
-MAX_INTEGER = 2**53 - 1
-MAX_INTEGER_DIGITS = 19
 MAX_FIELDS = 20
 MAX_FIELD_PATH = 200
 CHUNK = 64 * 1024
@@ -135,13 +133,9 @@ def load_strictly(data: bytes) -> dict[str, Any]:
     if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise _bad_json(f"A result may have {MAX_VALUES:,} values.")
     try:
-        document = json.loads(
-            data.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_int=_integer,
-            parse_float=_float,
-        )
+        document = strict_json.loads(data.decode("utf-8"))
+    except JSONError as error:
+        raise _bad_json(error.sentence, shown(error.field) if error.field else "") from error
     except UnicodeDecodeError as error:
         raise _bad_json(f"The body is not UTF-8 (byte {error.start}).") from error
     except RecursionError as error:
@@ -157,35 +151,6 @@ def load_strictly(data: bytes) -> dict[str, Any]:
 
 def _bad_json(message: str, field: str = "") -> IntakeError:
     return IntakeError(400, "bad_json", message, {field: [message]})
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(pairs) > MAX_KEYS:
-        raise _bad_json(f"An object may have {MAX_KEYS:,} keys.")
-    document: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in document:
-            raise _bad_json("An object has this key twice.", shown(name))
-        document[name] = value
-    return document
-
-
-def _constant(text: str) -> float:
-    raise _bad_json(f"{text} is not a JSON number.")
-
-
-def _integer(text: str) -> int:
-    # The length comes first: reading a million digits takes minutes.
-    if len(text) > MAX_INTEGER_DIGITS or abs(value := int(text)) > MAX_INTEGER:
-        raise _bad_json("An integer is beyond 2^53 - 1, the largest that JSON keeps exactly.")
-    return value
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise _bad_json("A number is too large.")
-    return value
 
 
 def check_values(document: Any) -> None:

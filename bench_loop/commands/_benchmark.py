@@ -40,7 +40,8 @@ def run_planned(
     from bench_loop.result.store import make_ready
 
     make_ready(output)
-    with opened_setup(plan, wanted) as setup:
+    streams = max(options.concurrency, default=1) if options is not None else 1
+    with opened_setup(plan, wanted, streams) as setup:
         if check is not None:
             check(plan, setup)
         lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)
@@ -137,11 +138,13 @@ def resume_command(run_id: str) -> str:
 
 def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
     """The error that a run ends with when not all of its plan was measured."""
-    from bench_loop.engine.run import SANDBOX_REMEDY
-    from bench_loop.errors import ProviderError, SandboxError
+    from bench_loop.engine.run import OUT_OF_TIME, SANDBOX_REMEDY
+    from bench_loop.errors import ProviderError, SandboxError, SetupError
 
     message = f"The run is incomplete: {result.status_reason}"
     go_on = f"then go on with it: {resume_command(result.run_id)}"
     if lacks_sandbox:
         return SandboxError(message, remedy=f"{SANDBOX_REMEDY} And {go_on}")
+    if (result.status_reason or "").startswith(OUT_OF_TIME):
+        return SetupError(message, remedy=f"Give it the time it needs, {go_on}")
     return ProviderError(message, remedy=f"See to the server, {go_on}")

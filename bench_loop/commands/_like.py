@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench_loop.commands._setup import PROVIDERS, Wanted
-from bench_loop.http import is_url
+from bench_loop.commands._source import read_result
 
 if TYPE_CHECKING:
     from bench_loop.engine.plan import RunPlan
@@ -43,17 +43,6 @@ def repeat(source: str, wanted: Wanted, output: Path, *, as_json: bool) -> None:
         plan, wanted, output, options_like(theirs), as_json=as_json, check=_check(theirs)
     )
     _print_comparison([theirs, ours], [source, f"{ours.run_id}.json"], as_json=as_json)
-
-
-def read_result(source: str) -> RunResult:
-    """The result in a file, or at an address."""
-    from bench_loop.result.store import load, newest_result
-
-    if is_url(source):
-        from bench_loop.download import fetch_result
-
-        return fetch_result(source)
-    return load(newest_result(source))
 
 
 def _completed(wanted: Wanted, theirs: RunResult) -> Wanted:

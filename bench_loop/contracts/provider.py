@@ -5,7 +5,7 @@ The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from pydantic import Field
@@ -29,7 +29,10 @@ class ServerFacts(Record):
     flash_attention: bool | None = None
     kv_cache_type: str | None = None
     speculative: str | None = None
-    offloaded_layers: Count | None = None
+    offloaded_layers: Count | None = Field(
+        None, description="Layers on the GPU, as asked for at its start: more than it has are all."
+    )
+    untold: str | None = Field(None, description="Which of these are unknown, and why.")
     launch_args: tuple[str, ...] | None = Field(None, description="Known for our own child only.")
     threads: Count | None = None
     load_s: float | None = Field(None, description="Start to ready, for our own child only.")
@@ -94,14 +97,43 @@ class OwnServer(Protocol):
         """The process of the server."""
 
 
+@runtime_checkable
+class Freeing(Protocol):
+    """What a provider has beside that, where its server can be asked to give memory back."""
+
+    def free(self, model_id: str) -> bool | None:
+        """Put the model out of memory for good, and read back whether it is gone.
+
+        None: the server has no way to be asked. Nothing is asked of the model afterwards: not every
+        server loads it again with the settings that it had. Raises ProviderError.
+        """
+
+
+class FileTemplate(Record):
+    """The chat template inside a weights file."""
+
+    hash: str | None = Field(description="sha256:... of it; null: the file has none.")
+
+
+@runtime_checkable
+class OwnFile(Protocol):
+    """What a provider has beside that, where its server says which file it serves."""
+
+    def file_template(self) -> FileTemplate | None:
+        """None where the file cannot be read from here."""
+
+
 class Foresight(Protocol):
     """What a provider has beside that, where its server tells the probabilities of tokens."""
 
     def tokens(self, text: str) -> tuple[int, ...]:
         """Ids of the tokens of `text`. Raises ProviderError where the server has no tokenizer."""
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        """Natural log probabilities of the most likely tokens after `tokens`, by token id.
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> Iterator[dict[int, float]]:
+        """What may come after each beginning of `tokens`, from its first `first` tokens on.
 
-        Raises ProviderError where the server does not tell them.
+        Natural log probabilities of up to so many of the most likely tokens, by token id. Raises
+        ProviderError where the server does not tell them.
         """

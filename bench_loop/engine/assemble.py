@@ -98,6 +98,7 @@ def subject(conditions: Conditions, usable: Usable | None = None) -> Subject:
         offloaded_layers=server.offloaded_layers,
         offloaded_share=model.offloaded_share,
         launch_args=server.launch_args,
+        launch_untold=server.untold,
         provider=server.provider,
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,
         harness=conditions.harness,
@@ -130,7 +131,7 @@ def run_index(folder: Path, conditions: Conditions, plan: RunPlan) -> int:
     )
 
 
-def _configuration(subject_fields: object, profile: str, packs: dict[str, str]) -> str:
+def _configuration(subject_fields: object, profile: str, packs: dict[str, str | None]) -> str:
     return tagged_hash({"subject": subject_fields, "profile": profile, "packs": packs})
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench_loop.result.records import RunResult, Trial
+from bench_loop.engine.forecast import TimeLeft
+from bench_loop.engine.speed_plans import Rates
+from bench_loop.result.records import RunResult, SpeedPlan, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +33,21 @@ class SuitesLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPlanned:
-    """The calibration request was measured and a speed plan chosen, which changes the total."""
+    """A speed plan was chosen by the calibration, which changes the total of trials."""
 
-    plan: str
+    plan: SpeedPlan
     expected_s: float
+    """Of the plan's trials, without repeats."""
     total: int
-    seconds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Expected seconds of each trial to come, by suite; empty: nothing is known."""
-    probes_s: float = 0.0
-    """Expected seconds of what is asked between the speed trials and the quality trials."""
+    rates: Rates | None = None
+    """Rough speeds from the calibration, which the forecast starts from."""
 
 
 @dataclass(frozen=True, slots=True)
-class SpeedExtended:
-    """The headline probably needs `trials` more of `seconds` each: it varies, or is too short."""
+class Forecasted:
+    """What is left of the run from now on; sent after the speed plan and after every trial."""
 
-    trials: int
-    seconds: float
+    left: TimeLeft
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ Event = (
     RunStarted
     | SuitesLeftOut
     | SpeedPlanned
-    | SpeedExtended
+    | Forecasted
     | Noted
     | TrialStarted
     | TrialFinished

@@ -1,142 +1,221 @@
-"""How long a run will take, from the calibration and before anything else is measured."""
+"""How long the rest of a run will take, revised after every trial: the one place that predicts.
+
+What is left is the sum over the trials of the plan (pace.py), the repeats that the stopping rule of
+speed will probably ask for (repeats.py), and what is asked beside the trials. The total is the time
+gone by and what is left.
+"""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
-from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.context import PROBE_SHARE
 from bench_loop.engine.determinism import DETERMINISM_REQUESTS, DETERMINISM_TOKENS
-from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
-from bench_loop.engine.profiles import PROFILES
-from bench_loop.engine.speed_plans import STREAM, Rates, curve_shapes, expected_s, plan_s
-from bench_loop.engine.toolbox import definitions_of
-from bench_loop.errors import UsageError
-from bench_loop.result.records import SpeedPlan
+from bench_loop.engine.pace import Pace, Work, rates_of
+from bench_loop.engine.repeats import HeadlineTrials
+from bench_loop.engine.speed_plans import Rates
+from bench_loop.result.records import SpeedPlan, Trial
+from bench_loop.scoring.load import is_sustained, streams_of
 from bench_loop.scoring.rates import Shape
 
-EXPECTED_ANSWER_SHARE = 0.35
-"""Share of the answer budget that an answer is expected to take, before any was seen."""
+TASK_SPREAD = 0.9
+"""Standard deviation of what a single task takes, a share of what is expected: a few answers run to
+the end of their budget."""
+LEAST_EVIDENCE = 3
+"""Finished trials before which nothing is said where there was no calibration."""
+PACE_DOUBT = 0.1
+"""How much slower or quicker the machine may become for the rest of the run, however steady."""
+MOST_EVIDENCE = 5
+"""Trials from which on more of them do not make the machine's pace surer: its load changes."""
+LATE = 0.5
+"""A trial that takes longer than expected is expected to take so much of the excess again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """Expected seconds of a run after its calibration."""
+class TimeLeft:
+    """Seconds left when a trial begins: expected, and the range that they are probably in."""
 
-    speed_plan: SpeedPlan
-    speed_s: float
-    extras_s: float
-    """What belongs to no plan: curve, streams, sustained load, probes."""
-    determinism_s: float
-    """Of these, what asking the same things twice takes."""
-    speed_budget_s: float
-    """What the speed plan and its repeats may take."""
-    quality_s: Mapping[str, tuple[float, ...]]
-    """Of each quality trial to come, by suite."""
+    low: float
+    expected: float
+    high: float
+    next_s: float = 0.0
+    """Of these, what the trial that comes next is expected to take."""
+    timed_trials: int = 0
+    """Trials of the speed suite to come, with the repeats that are expected."""
+
+    def after(self, spent_s: float) -> TimeLeft:
+        """The same when `spent_s` have gone by and the next trial is not finished."""
+        gone = min(spent_s, self.next_s) - LATE * max(0.0, spent_s - self.next_s)
+        low, expected, high = (max(0.0, s - gone) for s in (self.low, self.expected, self.high))
+        return TimeLeft(low, expected, high, max(0.0, self.next_s - spent_s), self.timed_trials)
+
+
+class Forecast:
+    """Predicts one run. It is told when a trial begins and when it is finished, in any order.
+
+    `rates` are those of the calibration, None where there was none. `speed_plan` has repeats, and
+    these and its own trials take no more than `speed_budget_s`.
+    """
+
+    def __init__(
+        self,
+        rates: Rates | None,
+        to_come: Iterable[Work],
+        *,
+        speed_plan: SpeedPlan | None = None,
+        speed_budget_s: float = 0.0,
+        is_probed: bool = False,
+        sustained_s: float = 0.0,
+    ) -> None:
+        self._pace = Pace(rates) if rates else None
+        self._evidence = 0 if rates else LEAST_EVIDENCE
+        self._to_come = list(to_come)
+        self._headline = HeadlineTrials(speed_plan, rates)
+        self._speed_left_s = speed_budget_s
+        self._is_probed = is_probed
+        self._sustained_s = sustained_s
+        self._beside_s = 0.0
+        self._finished = 0
+
+    def add_before(self, seconds: float) -> None:
+        """So many seconds are spent on other things before the first trial."""
+        self._beside_s += seconds
 
     @property
-    def total_s(self) -> float:
-        return self.speed_s + self.extras_s + sum(map(sum, self.quality_s.values()))
+    def to_come(self) -> tuple[Work, ...]:
+        """The planned trials that are not finished, in their order."""
+        return tuple(self._to_come)
+
+    def begin(self, suite: str) -> None:
+        """A trial of `suite` begins: what comes before it is over."""
+        self._beside_s = 0.0
+        if suite != "speed":
+            self.end_repeats()
+            self._is_probed = False
+
+    def end_repeats(self) -> None:
+        """The stopping rule is content: no trial comes beyond those of the plan."""
+        self._headline.is_closed = True
+
+    def finish(self, trial: Trial, seconds: float) -> None:
+        """Take in a trial that took `seconds` from its announcement to its record.
+
+        Several streams at once say nothing of how long one request takes alone.
+        """
+        self._finished += 1
+        if is_sustained(trial.task_id):
+            self._sustained_s -= seconds
+            return
+        work = self._take(trial)
+        if trial.suite == "speed":
+            self._speed_left_s -= seconds
+            self._headline.add(trial)
+        if work is None or streams_of(trial.task_id) is not None:
+            return
+        if self._pace is None and (rates := rates_of(trial)):
+            self._pace = Pace(rates)
+        if self._pace is not None:
+            self._pace.learn(work, trial, seconds)
+
+    def left(self) -> TimeLeft | None:
+        """Seconds left from now on, a trial that has begun counted whole; None: nothing is known.
+
+        The range is two standard deviations to each side: of the machine's pace, of the length of
+        each suite's answers and of single tasks in it, and of the number of repeats.
+        """
+        pace = self._pace
+        if pace is None or self._finished < self._evidence:
+            return None
+        by_suite: dict[str, list[float]] = defaultdict(list)
+        for work in self._to_come:
+            by_suite[work.suite].append(pace.seconds(work))
+        repeats = self._repeats(pace)
+        beside_s = self._beside_s + self._probes_s(pace)
+        expected = repeats.seconds + beside_s + sum(map(sum, by_suite.values()))
+        # The machine's own pace: single trials differ, and their mean is known from few of them.
+        trials = [*chain.from_iterable(by_suite.values()), repeats.seconds]
+        seen = max(1, min(self._finished, MOST_EVIDENCE))
+        squares = sum(one**2 for one in trials) + expected**2 / seen
+        variance = (
+            repeats.doubt_s**2 + self._headline.spread**2 * squares + (PACE_DOUBT * expected) ** 2
+        )
+        for suite, seconds in by_suite.items():
+            if suite != "speed":
+                variance += (pace.doubt(suite) * sum(seconds)) ** 2
+                variance += sum((TASK_SPREAD * one) ** 2 for one in seconds)
+        margin = 2 * math.sqrt(variance)
+        fixed_s = max(0.0, self._sustained_s)
+        return TimeLeft(
+            fixed_s + max(expected - margin, expected / 4),
+            fixed_s + expected,
+            fixed_s + expected + margin,
+            self._next_s(pace),
+            len(by_suite["speed"]) + repeats.trials,
+        )
+
+    def has_time_to_repeat(self, seconds: float | None) -> bool:
+        """Whether one more timed trial fits: what may be spent on speed, and `seconds` in all.
+
+        Of the whole run, that is when the rest fits as well if it is as slow as it may be.
+        """
+        left = self.left()
+        if self._pace is None or left is None:
+            return True
+        repeats = self._repeats(self._pace)
+        if repeats.each_s > self._speed_left_s:
+            return False
+        return seconds is None or repeats.each_s + left.high - repeats.seconds <= seconds
+
+    def seconds(self, suite: str, task_id: str) -> float:
+        """Expected seconds of a planned trial; 0 where nothing is known."""
+        planned = (work for work in self._to_come if (work.suite, work.task_id) == (suite, task_id))
+        work = next(planned, None)
+        return self._pace.seconds(work) if work and self._pace else 0.0
+
+    def _take(self, trial: Trial) -> Work | None:
+        """The planned work that this trial was, which is then no more to come; else a repeat's."""
+        for at, work in enumerate(self._to_come):
+            if (work.suite, work.task_id) == (trial.suite, trial.task_id):
+                return self._to_come.pop(at)
+        shape = Shape.parse(trial.task_id) if trial.suite == "speed" else None
+        return Work.of(shape) if shape else None
+
+    def _next_s(self, pace: Pace) -> float:
+        """What comes next, with what is asked before it: timed trials, repeats, then the tasks."""
+        first = self._to_come[0] if self._to_come else None
+        if first is not None and first.is_timed:
+            return self._beside_s + pace.seconds(first)
+        repeats = self._repeats(pace)
+        if repeats.trials:
+            return repeats.each_s
+        return self._probes_s(pace) + (pace.seconds(first) if first else 0.0)
+
+    def _probes_s(self, pace: Pace) -> float:
+        if not self._is_probed:
+            return 0.0
+        return DETERMINISM_REQUESTS * pace.request_s(64, DETERMINISM_TOKENS)
+
+    def _repeats(self, pace: Pace) -> _Repeats:
+        shape = self._headline.shape
+        planned = sum(work.task_id == shape.task_id for work in self._to_come)
+        expected, fewest, most = self._headline.repeats(planned)
+        each_s = pace.seconds(Work.of(shape))
+        timed_s = sum(pace.seconds(work) for work in self._to_come if work.is_timed)
+        limit_s = max(0.0, self._speed_left_s - timed_s)
+        seconds = min(expected * each_s, limit_s)
+        # As likely to be any number between the fewest and the most.
+        doubt_s = min((most - fewest) * each_s, limit_s) / math.sqrt(12)
+        return _Repeats(round(seconds / each_s) if each_s else 0, each_s, seconds, doubt_s)
 
 
-def forecast(
-    plan: RunPlan, options: RunOptions, rates: Rates, window: int, elapsed_s: float = 0.0
-) -> Forecast:
-    """What the run will take, with the largest speed plan that fits its budgets.
+class _Repeats(NamedTuple):
+    """Trials beyond the plan: how many, seconds of each and of all, and the doubt in these."""
 
-    Raises UsageError when `options.budget_s`, of which `elapsed_s` are spent, has no room for the
-    run: tasks of a profile are never left out.
-    """
-    quality = quality_seconds(plan, rates)
-    quality_s = sum(map(sum, quality.values()))
-    extras = extras_s(plan, options, rates, window)
-    if options.probes_context:
-        extras += PROBE_SHARE * (extras + quality_s)
-    left_s = plan.profile.speed_budget_s
-    if options.speed_budget_s is not None:
-        left_s = options.speed_budget_s
-    if options.budget_s is not None:
-        left_s = min(left_s, options.budget_s - elapsed_s - extras - quality_s)
-    for speed_plan in plan.profile.speed_plans:
-        speed_s = plan_s(rates, speed_plan)
-        if speed_s <= left_s:
-            break
-    found = Forecast(
-        speed_plan, speed_s, extras, determinism_s(plan, options, rates), left_s, quality
-    )
-    if options.budget_s is not None and elapsed_s + found.total_s > options.budget_s:
-        raise _does_not_fit(plan, options.budget_s, elapsed_s, found, rates, window)
-    return found
-
-
-def quality_seconds(plan: RunPlan, rates: Rates) -> dict[str, tuple[float, ...]]:
-    """Expected seconds of every quality trial, by suite in the order of running."""
-    found: dict[str, list[float]] = {suite.pack.name: [] for suite in plan.quality_suites}
-    for suite, task, _ in plan.quality_trials:
-        output = EXPECTED_ANSWER_SHARE * plan.answer_budget(task)
-        found[suite.pack.name].append(rates.seconds(most_prompt_tokens(task) // 2, output))
-    return {name: tuple(seconds) for name, seconds in found.items()}
-
-
-def extras_s(plan: RunPlan, options: RunOptions, rates: Rates, window: int) -> float:
-    """Expected seconds of what belongs to no plan; streams at once as if one after another."""
-    streams = sum(options.concurrency)
-    shapes: Sequence[Shape] = (*wanted_curve(plan, options, rates, window), *[STREAM] * streams)
-    seconds = expected_s(rates, shapes) + (options.sustained_s or 0.0)
-    return seconds + determinism_s(plan, options, rates)
-
-
-def determinism_s(plan: RunPlan, options: RunOptions, rates: Rates) -> float:
-    """Expected seconds of the determinism probe; 0 where this run makes none."""
-    if not (plan.profile.is_ranked or options.probes_determinism):
-        return 0.0
-    return DETERMINISM_REQUESTS * rates.seconds(64, DETERMINISM_TOKENS)
-
-
-def wanted_curve(
-    plan: RunPlan, options: RunOptions, rates: Rates, window: int
-) -> tuple[Shape, ...]:
-    """The points of the context curve that this run takes."""
-    if options.has_context_curve:
-        return curve_shapes(window, rates, is_asked=True)
-    is_long = plan.profile.name in ("core", "full")
-    return curve_shapes(window, rates, is_asked=False) if is_long else ()
-
-
-def most_prompt_tokens(task: BenchmarkTask) -> int:
-    """A generous guess at the prompt tokens of all turns: one for every two characters."""
-    shown = sum(len(message.content) for message in task.messages)
-    if not task.tools:
-        return shown // 2
-    shown += len(json.dumps(definitions_of(task))) + sum(map(len, task.files.values()))
-    return task.turn_limit * shown // 2
-
-
-def _does_not_fit(
-    plan: RunPlan, budget_s: float, elapsed_s: float, found: Forecast, rates: Rates, window: int
-) -> UsageError:
-    name = plan.profile.name
-    fitting = []
-    for other in PROFILES:
-        shorter = forecast(make_plan(profile=other), RunOptions(speed_budget_s=0), rates, window)
-        if elapsed_s + shorter.total_s <= budget_s:
-            fitting.append(other)
-    least = elapsed_s + found.total_s
-    what = "These suites" if name == "custom" else f"The profile {name}"
-    remedy = (
-        f"The profile {fitting[-1]} fits: --profile {fitting[-1]}"
-        if fitting
-        else f"No profile fits; give at least --budget {math.ceil(least)}s, or leave options out."
-    )
-    return UsageError(
-        f"{what} would take about {_words(least)} on this machine, more than the budget of "
-        f"{_words(budget_s)}; no task of it is left out to fit.",
-        remedy=remedy,
-    )
-
-
-def _words(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"
+    trials: int
+    each_s: float
+    seconds: float
+    doubt_s: float

@@ -23,6 +23,11 @@ def plan_like(result: RunResult) -> RunPlan:
     Raises SetupError where a suite is not here, or the window is none that a run may ask for.
     """
     settings = result.settings
+    if result.imported is not None or settings.context_window is None or settings.trials is None:
+        raise SetupError(
+            "An imported result holds no plan that could be repeated.",
+            remedy=f"Measure the model here: bench-loop run --model {result.subject.model_id}",
+        )
     here = pack_names()
     missing = [suite.suite for suite in result.suites if suite.suite not in here]
     if missing or not result.suites:

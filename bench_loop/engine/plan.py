@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
@@ -56,6 +57,8 @@ class RunPlan:
     sampling: Sampling
     context_window: int
     is_thinking: bool = False
+    is_interleaved: bool = False
+    """One task of each suite in turn, so that any beginning of the run is a fair part of it."""
 
     @property
     def speed_suite(self) -> PlannedSuite | None:
@@ -70,11 +73,14 @@ class RunPlan:
     @property
     def quality_trials(self) -> tuple[tuple[PlannedSuite, BenchmarkTask, int], ...]:
         """Suite, task and number of every trial in order: all tasks once, then all again."""
+        columns = [[(suite, task) for task in suite.tasks] for suite in self.quality_suites]
+        if self.is_interleaved:
+            columns = [[one for one in row if one] for row in zip_longest(*columns)]
         return tuple(
             (suite, task, trial)
             for trial in range(1, self.trials + 1)
-            for suite in self.quality_suites
-            for task in suite.tasks
+            for column in columns
+            for suite, task in column
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench_loop.engine.profiles import CUSTOM, PROFILES
-from bench_loop.result.compare import core_settings
+from bench_loop.result.compare import IMPORT_TITLES, core_settings
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
@@ -14,6 +14,8 @@ def not_ranked_reason(header: RunHeader) -> str:
     rules = PROFILES.get(header.profile)
     context, speed = header.subject.context, header.speed
     widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
+    if header.imported is not None:
+        return f"Imported from {IMPORT_TITLES[header.imported.format]}."
     if header.status != "complete":
         return f"The run is {header.status}."
     if header.scoring_version != SCORING_VERSION:

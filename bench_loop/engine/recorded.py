@@ -139,7 +139,7 @@ class Recorded:
     def missing_suites(self) -> tuple[str, ...]:
         """Suites that could be run and lack a trial: a run that was stopped has some."""
         done = {(trial.task_id, trial.trial) for trial in self.trials}
-        numbers = range(1, self.planned.settings.trials + 1)
+        numbers = range(1, (self.planned.settings.trials or 0) + 1)
         return tuple(
             key.suite
             for key in self.suites

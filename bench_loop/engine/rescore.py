@@ -17,6 +17,7 @@ from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
 from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.errors import UsageError
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import ENGINE_FAULTS, SCORING_VERSION
@@ -89,8 +90,14 @@ def rescore(
 ) -> Rescore:
     """Judge `result` again with the packs and verifiers of this installation.
 
-    Without a `sandbox`, verdicts that need code to be run stay as they are.
+    Without a `sandbox`, verdicts that need code to be run stay as they are. Raises UsageError for
+    an imported result, which has no outputs.
     """
+    if result.imported is not None:
+        raise UsageError(
+            "An imported result cannot be judged again: it holds no outputs.",
+            remedy="Measure the model here: bench-loop run",
+        )
     packs = _packs(result)
     stale = {
         suite.suite
@@ -221,7 +228,7 @@ def _key(
     return SuiteKey(
         suite=suite.suite,
         version=suite.version,
-        pack_hash=suite.pack_hash,
+        pack_hash=suite.pack_hash or "",
         dimension=suite.dimension,
         task_ids=task_ids,
     )
@@ -239,7 +246,7 @@ def _is_missing(result: RunResult, key: SuiteKey) -> bool:
     wanted = {
         (task_id, number)
         for task_id in key.task_ids
-        for number in range(1, result.settings.trials + 1)
+        for number in range(1, (result.settings.trials or 0) + 1)
     }
     return not done or not wanted <= done
 

@@ -48,6 +48,10 @@ def plan_again(run: Recorded) -> RunPlan:
     if began != bench_loop.__version__:
         raise _cannot_go_on("software", [f"bench_loop was {began}, is {bench_loop.__version__}"])
     settings = planned.settings
+    # Only an import lacks these.
+    assert settings.trials
+    assert settings.sampling
+    assert settings.context_window
     return RunPlan(
         profile=PROFILES.get(planned.profile, CUSTOM),
         suites=tuple(_suite_again(key) for key in planned.suites),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,15 @@ from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
 from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import assemble, planned_settings, run_index, software
+from bench_loop.engine.budget import (
+    Fit,
+    Outset,
+    fit,
+    most_prompt_tokens,
+    refit,
+    unmeasured,
+    wanted_curve,
+)
 from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
 from bench_loop.engine.events import (
     Event,
@@ -27,7 +35,6 @@ from bench_loop.engine.events import (
     SuitesLeftOut,
     TrialFinished,
 )
-from bench_loop.engine.forecast import Forecast, forecast, most_prompt_tokens, wanted_curve
 from bench_loop.engine.journal import VERSION as JOURNAL_VERSION
 from bench_loop.engine.journal import (
     Conditions,
@@ -50,7 +57,7 @@ from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.resume import refuse_changes
 from bench_loop.engine.run_folder import OpenRun
 from bench_loop.engine.speed import SpeedRun
-from bench_loop.engine.speed_plans import Rates, wall_limit_s
+from bench_loop.engine.speed_plans import wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
 from bench_loop.engine.telemetry import Telemetry
 from bench_loop.engine.toolbox import make_toolbox
@@ -62,6 +69,7 @@ from bench_loop.result.records import Machine, RunResult, RunStatus, Trial
 from bench_loop.result.store import save
 from bench_loop.scoring.load import CURVE_WINDOWS
 
+OUT_OF_TIME = "The machine was slower than predicted, and the budget of the run was spent"
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
@@ -83,6 +91,10 @@ class Setup:
     """The model as the user named it; None: by the name that the server gives it."""
 
 
+class StopEarly(Exception):  # noqa: N818 - not an error
+    """A listener ends the run, because the rest would tell nothing; the message says why."""
+
+
 class Run:
     """One run of one plan. `go()` may be called once."""
 
@@ -95,8 +107,12 @@ class Run:
         options: RunOptions | None = None,
         telemetry: Telemetry | None = None,
         resumed: OpenRun | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`resumed` is a run that was begun before, with this plan, and is to be gone on with."""
+        """`resumed` is a run that was begun before, with this plan, and is to be gone on with.
+
+        `clock` gives the seconds that the forecast and the budget of the run go by.
+        """
         self._whole_plan = plan
         self._plan, self._left_out = _runnable(plan, setup.sandbox)
         self._setup = setup
@@ -106,11 +122,13 @@ class Run:
         self._recorder = Recorder(setup.provider)
         self._telemetry = telemetry or _telemetry(setup)
         self._resumed = resumed
+        self._clock = clock
+        self._began = clock()
         self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
 
     def go(self) -> RunResult:
         """Run, save and give the result. Ctrl-C keeps what is finished and then raises on, and so
-        does a server that cuts prompts.
+        does a server that cuts prompts, or a listener by StopEarly.
 
         Every finding is in the journal before the next is asked for; the result is made of the
         journal. Raises ProviderError when the server fails before anything was measured, UsageError
@@ -118,6 +136,7 @@ class Run:
         meets other conditions than it began with, JournalError when the disk is full.
         """
         self._refuse_options()
+        self._began = self._clock()
         began, started_at = time.monotonic(), datetime.now(UTC)
         self._conditions = self._read_conditions(self._load())
         with self._opened() as self._journal:
@@ -128,7 +147,7 @@ class Run:
                 with self._telemetry:
                     self._measure()
                 status, reason = self._status()
-            except (KeyboardInterrupt, ContextCutError) as stop:
+            except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
                 stopped, status, reason = stop, "aborted", _why_stopped(stop)
             except BaseException:
                 self._forget_if_empty()
@@ -183,7 +202,10 @@ class Run:
         )
         self._known = self._journal.read()
         self._rates = self._known.rates
-        self._ledger = Ledger(self._hear, self._keep, self._known.trials)
+        self._ledger = Ledger(self._hear, self._keep, self._known.trials, self._clock)
+        self._ledger.forecast = unmeasured(self._plan, self._known.trials)
+        if self._options.budget_s is not None and self._resumed is None:
+            self._ledger.deadline = self._began + self._options.budget_s
         self._listen(
             RunStarted(
                 self._journal.run_id,
@@ -276,25 +298,26 @@ class Run:
         if self._plan.speed_suite is not None and (wants_speed or wants_load):
             suite = self._measure_speed(self._plan.speed_suite.pack, is_due=wants_speed)
         is_probed = options.probes_determinism or self._plan.profile.is_ranked
-        if is_probed and known.determinism is None and not self._ledger.is_server_gone:
+        if is_probed and known.determinism is None and not self._ledger.is_over:
             self._listen(Noted("Asking the same things twice"))
             self._journal.append(DeterminismProbed(found=self._probes.determinism()))
-        if not self._ledger.is_server_gone:
+        if not self._ledger.is_over:
             self._measure_quality()
-        if suite is not None and wants_load and not self._ledger.is_server_gone:
+        if suite is None or not wants_load or self._ledger.is_over:
+            return
+        if self._ledger.has_time(options.sustained_s or 0.0):
             self._sustain(suite, options.sustained_s or 0.0)
 
     def _sustain(self, suite: SpeedSuite, seconds: float) -> None:
         """One measurement of minutes: cut off, it begins again."""
         self._journal.append(SustainedLoad(is_done=False))
         suite.sustain(seconds)
-        if not self._ledger.is_server_gone:
+        if not self._ledger.is_over:
             self._journal.append(SustainedLoad(is_done=True))
 
     def _measure_speed(self, pack: Pack, *, is_due: bool) -> SpeedSuite:
         """Everything of the speed suite but the sustained load; of a suite that is not due, only
         the calibration, which any timing has before it."""
-        began = time.monotonic()
         settings = self._settings(FIRST_SEED + 1)
         timer = SpeedRun(pack, self._setup.provider, self._recorder, settings)
         now = timer.calibrate()
@@ -302,7 +325,7 @@ class Run:
         if self._telemetry.has_power and self._plan.profile.is_ranked and not self._resumed:
             self._listen(Noted("Reading the idle power"))
             self._telemetry.rest()
-        expected = self._forecast(rates, time.monotonic() - began)
+        found = self._fit(Outset(self._plan, self._options, rates, self._window, timer.schedule))
         curve = wanted_curve(self._plan, self._options, rates, self._window)
         if self._options.has_context_curve and not curve:
             raise UsageError(
@@ -310,43 +333,35 @@ class Run:
                 remedy=f"Load at least {CURVE_WINDOWS[0]:,} tokens, or leave --context-curve out.",
             )
         streams = self._options.concurrency
-        suite = SpeedSuite(timer, self._ledger, expected.speed_plan, rates, curve, streams)
-        self._listen(self._speed_planned(suite, expected))
+        suite = SpeedSuite(timer, self._ledger, found.speed_plan, rates, curve, streams)
+        self._ledger.forecast = found.forecast
+        total = len(self._ledger.trials) + len(found.forecast.to_come)
+        self._listen(SpeedPlanned(found.speed_plan, found.speed_s, total, rates))
+        self._ledger.tell_time_left()
         if self._options.probes_context and self._known.usable is None:
             self._listen(Noted("Probing the context window"))
-            limit_s = PROBE_SHARE * expected.total_s
+            limit_s = PROBE_SHARE * found.left.expected
             usable = self._probes.usable(timer.prompts, self._window, rates, limit_s)
             self._journal.append(UsableProbed(tokens=usable.tokens, why_not=usable.why_not))
         if is_due:
-            suite.measure(expected.speed_budget_s)
+            suite.measure()
         return suite
 
-    def _forecast(self, rates: Rates, spent_s: float) -> Forecast:
+    def _fit(self, outset: Outset) -> Fit:
         """What the run will take, its speed plan in the journal: chosen once and then kept."""
         chosen = self._known.speed
         if chosen is not None:
-            found = forecast(self._plan, replace(self._options, budget_s=None), rates, self._window)
-            return replace(found, speed_plan=chosen.plan, speed_budget_s=chosen.budget_s)
-        found = forecast(self._plan, self._options, rates, self._window, spent_s)
+            return refit(outset, chosen.plan, chosen.budget_s, self._ledger.trials)
+        found = fit(outset, self._clock() - self._began)
         self._journal.append(
             SpeedChosen(
                 plan=found.speed_plan,
                 budget_s=found.speed_budget_s,
-                prompt_tps=rates.prompt_tps,
-                generation_tps=rates.generation_tps,
+                prompt_tps=outset.rates.prompt_tps,
+                generation_tps=outset.rates.generation_tps,
             )
         )
         return found
-
-    def _speed_planned(self, suite: SpeedSuite, expected: Forecast) -> SpeedPlanned:
-        """The trials of the whole run with their times; those that are done take none."""
-        done = Counter(trial.suite for trial in self._ledger.trials)
-        to_come = {"speed": tuple(suite.expected_seconds())}
-        to_come |= {name: all_s[done[name] :] for name, all_s in expected.quality_s.items()}
-        seconds = {name: (0.0,) * done[name] + left for name, left in to_come.items()}
-        probes_s = 0.0 if self._known.determinism else expected.determinism_s
-        total = sum(map(len, seconds.values()))
-        return SpeedPlanned(expected.speed_plan, expected.speed_s, total, seconds, probes_s)
 
     @property
     def _window(self) -> int:
@@ -373,19 +388,24 @@ class Run:
                     if (kept := done.get((task.id, number))) is not None:
                         refuse_cut_task(task, kept, self._conditions.model.context_loaded)
                         continue
+                    if not self._ledger.has_time_for(suite.pack.name, task.id):
+                        return
                     self._ledger.announce(suite.pack.name, task.id, is_timed=False)
                     budget = self._plan.answer_budget(task)
+                    limit_s = wall_limit_s(self._rates, most_prompt_tokens(task), budget)
                     settings = replace(
                         self._settings(FIRST_SEED + number),
                         max_tokens=budget,
-                        wall_limit_s=wall_limit_s(self._rates, most_prompt_tokens(task), budget),
+                        wall_limit_s=self._ledger.within_budget(limit_s),
                     )
                     trial = run_trial(
                         suites[suite.pack.name], task, number, harness, self._recorder, settings
                     )
+                    if trial.outcome == "truncated" and not self._ledger.has_time(0.0):
+                        return  # Cut by the budget of the run, which says nothing of the model.
                     self._ledger.keep(trial)
                     refuse_cut_task(task, trial, self._conditions.model.context_loaded)
-                    if self._ledger.is_server_gone:
+                    if self._ledger.is_over:
                         return
             finally:
                 harness.teardown()
@@ -413,6 +433,8 @@ class Run:
         if self._left_out:
             return "incomplete", f"{NO_SANDBOX} Not run: {', '.join(self._left_out)}."
         missing = self._journal.read().missing_suites()
+        if self._ledger.is_out_of_time:
+            return "incomplete", _out_of_time(missing)
         if missing:
             return "incomplete", f"Not all tasks were run: {', '.join(missing)}."
         try:
@@ -422,6 +444,13 @@ class Run:
         if (after.server, after.model) != (before.server, before.model):
             return "incomplete", "The server's settings changed during the run."
         return "complete", None
+
+
+def _out_of_time(missing: Sequence[str]) -> str:
+    """Why a run stopped at its budget, and what it lacks."""
+    if not missing:
+        return f"{OUT_OF_TIME} before the sustained load."
+    return f"{OUT_OF_TIME}. Not all tasks were run: {', '.join(missing)}."
 
 
 def conditions_of(
@@ -447,8 +476,8 @@ def _telemetry(setup: Setup) -> Telemetry:
     return Telemetry(make_sampler(setup.machine, pid))
 
 
-def _why_stopped(stop: KeyboardInterrupt | ContextCutError) -> str:
-    return stop.message if isinstance(stop, ContextCutError) else "Stopped by the user."
+def _why_stopped(stop: KeyboardInterrupt | ContextCutError | StopEarly) -> str:
+    return "Stopped by the user." if isinstance(stop, KeyboardInterrupt) else str(stop)
 
 
 def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bench_loop.contracts.chat import ChatReply
 from bench_loop.engine.plan import UNMEASURED_WALL_LIMIT_S
-from bench_loop.engine.profiles import ProfileRules
 from bench_loop.result.records import SpeedPlan
 from bench_loop.scoring.constants import (
     HEADLINE_OUTPUT_TOKENS,
@@ -66,20 +65,6 @@ PLANS: dict[SpeedPlan, tuple[tuple[Shape, ...], ...]] = {
     "minimum": ((Shape(1024, 64),),) * 3,
 }
 WARMUP_ROUNDS: dict[SpeedPlan, int] = {"nine": 1, "five": 1, "headline": 0, "minimum": 0}
-
-
-def choose_plan(rules: ProfileRules, rates: Rates, budget_s: float) -> tuple[SpeedPlan, float]:
-    """The largest plan of the profile that fits the budget (or its smallest), and its seconds."""
-    for plan in rules.speed_plans:
-        expected = plan_s(rates, plan)
-        if expected <= budget_s:
-            break
-    return plan, expected
-
-
-def plan_s(rates: Rates, plan: SpeedPlan) -> float:
-    """Expected time of a whole plan."""
-    return expected_s(rates, (shape for one_round in PLANS[plan] for shape in one_round))
 
 
 def expected_s(rates: Rates, shapes: Iterable[Shape]) -> float:

@@ -5,11 +5,8 @@ Every step ends early when the server is gone.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterator
 
-from bench_loop.engine.events import SpeedExtended
 from bench_loop.engine.ledger import Ledger
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import (
@@ -17,7 +14,6 @@ from bench_loop.engine.speed_plans import (
     WARMUP_ROUNDS,
     Rates,
     Timing,
-    expected_s,
     sustained_shape,
 )
 from bench_loop.result.records import SpeedPlan
@@ -49,23 +45,9 @@ class SpeedSuite:
         self._curve = curve
         self._concurrency = concurrency
 
-    def expected_seconds(self) -> Iterator[float]:
-        """Expected time of each trial to come, the sustained load left out.
-
-        Of streams at once the first is given the time of all, as if they came one after another.
-        """
-        for timing in self._schedule:
-            yield expected_s(self._rates, (timing.shape,))
-        for shape in self._curve:
-            if not self._ledger.scored(shape.task_id):
-                yield expected_s(self._rates, (shape,))
-        for streams in filter(self._wants_streams, self._concurrency):
-            yield expected_s(self._rates, [STREAM] * streams)
-            yield from [0.0] * (streams - 1)
-
-    def measure(self, budget_s: float) -> None:
-        """All but the sustained load; `budget_s` bounds the repeats of the plan's headline."""
-        self._measure_plan(budget_s)
+    def measure(self) -> None:
+        """All but the sustained load."""
+        self._measure_plan()
         self._measure_curve()
         self._measure_concurrency()
 
@@ -73,25 +55,27 @@ class SpeedSuite:
         """One request after another without a pause, until `seconds` have passed."""
         shape = sustained_shape(self._rates, seconds)
         began, number = time.monotonic(), 0
-        while time.monotonic() - began < seconds and not self._ledger.is_server_gone:
+        while time.monotonic() - began < seconds and not self._ledger.is_over:
             number += 1
             self._ledger.announce("speed", sustained_id(shape), is_timed=True)
             self._ledger.keep(self._timer.measure_sustained(shape, number, began))
 
-    def _measure_plan(self, budget_s: float) -> None:
-        """The trials of the plan, then more of the headline's until its spread is small enough."""
-        end = time.monotonic() + budget_s - self._spent_s()
+    def _measure_plan(self) -> None:
+        """The trials of the plan, then more of the headline's until its spread is small enough.
+
+        Where time runs short, it is these repeats that are left out.
+        """
         self._warm_again()
         for timing in self._schedule:
-            if self._ledger.is_server_gone:
+            if self._ledger.is_over or not self._ledger.has_time_for("speed", timing.shape.task_id):
                 return
             self._time(timing)
         shape = usual_headline(self._plan)
         if is_too_fast(self._ledger.scored(shape.task_id), self._plan):
             shape = FAST_HEADLINE
-        self._tell_of_repeats(shape, budget_s)
-        while self._wants_another(shape) and time.monotonic() < end:
+        while self._wants_another(shape) and self._ledger.has_time_to_repeat:
             self._time_again(shape)
+        self._ledger.end_repeats()
 
     def _measure_curve(self) -> None:
         """Each point of the context curve, as often as its generation speed needs to be rated."""
@@ -104,7 +88,7 @@ class SpeedSuite:
     def _measure_concurrency(self) -> None:
         """So many streams at once, level after level."""
         for streams in filter(self._wants_streams, self._concurrency):
-            if self._ledger.is_server_gone:
+            if self._ledger.is_over:
                 return
             self._ledger.announce("speed", stream_id(streams, STREAM), is_timed=True)
             self._ledger.keep(*self._timer.measure_together(streams))
@@ -118,14 +102,6 @@ class SpeedSuite:
             (trial.task_id, trial.trial, trial.is_warmup)
             == (timing.shape.task_id, timing.number, timing.is_warmup)
             for trial in self._ledger.trials
-        )
-
-    def _spent_s(self) -> float:
-        """What the trials of an earlier part took of the budget."""
-        return sum(
-            trial.latency_s or 0.0
-            for trial in self._ledger.trials
-            if trial.suite == "speed" and Shape.parse(trial.task_id)
         )
 
     def _warm_again(self) -> None:
@@ -145,7 +121,7 @@ class SpeedSuite:
         self._ledger.keep(self._timer.measure(timing))
 
     def _time_again(self, shape: Shape) -> None:
-        if not self._ledger.is_server_gone:
+        if not self._ledger.is_over:
             self._time(Timing(shape, self._ledger.free_number(shape.task_id), False))
 
     def _wants_another(self, shape: Shape) -> bool:
@@ -155,7 +131,7 @@ class SpeedSuite:
         spread is too wide.
         """
         done = self._ledger.scored(shape.task_id)
-        if self._ledger.is_server_gone:
+        if self._ledger.is_over:
             return False
         if self._plan == "minimum":
             return not done
@@ -167,25 +143,10 @@ class SpeedSuite:
         widths = (speed.generation_half_width, speed.ttft_half_width)
         return any(width is not None and width > TARGET_HALF_WIDTH for width in widths)
 
-    def _tell_of_repeats(self, shape: Shape, budget_s: float) -> None:
-        """Say how many more trials `shape` will need, by the spread of those so far."""
-        if not self._wants_another(shape):
-            return
-        done = len(self._ledger.scored(shape.task_id))
-        each_s = expected_s(self._rates, (shape,))
-        most = min(MAX_SPEED_TRIALS - done, math.ceil(budget_s / each_s))
-        more = max(1, HEADLINE_TRIALS - done if self._plan != "minimum" else 1)
-        speed = measure_speed(self._ledger.trials, self._plan)
-        widths = (speed.generation_half_width, speed.ttft_half_width)
-        for width in widths if done >= HEADLINE_TRIALS else ():
-            if width is not None:
-                more = max(more, math.ceil(done * (width / TARGET_HALF_WIDTH) ** 2) - done)
-        self._ledger.listen(SpeedExtended(min(more, most), each_s))
-
     def _is_unrated(self, shape: Shape) -> bool:
         """Whether the windows of these trials are too short together, and more would help."""
         done = self._ledger.scored(shape.task_id)
-        if len(done) >= MAX_SPEED_TRIALS or self._ledger.is_server_gone:
+        if len(done) >= MAX_SPEED_TRIALS or self._ledger.is_over:
             return False
         found = measure_speed(done, self._plan).shapes
         return any(map(generation_rate, done)) and found[0].generation_tps is None

@@ -26,12 +26,21 @@ _ARM_PARTS = {
     ("0x41", "0xd4d"): "Cortex-A715",
     ("0x41", "0xd4e"): "Cortex-X3",
     ("0x41", "0xd4f"): "Neoverse-V2",
+    ("0x41", "0xd4b"): "Cortex-A78C",
     ("0x41", "0xd80"): "Cortex-A520",
     ("0x41", "0xd81"): "Cortex-A720",
     ("0x41", "0xd82"): "Cortex-X4",
     ("0x41", "0xd85"): "Cortex-X925",
     ("0x41", "0xd87"): "Cortex-A725",
     ("0x4e", "0x004"): "NVIDIA Carmel",
+    ("0x51", "0x001"): "Qualcomm Oryon",
+    ("0x51", "0x802"): "Kryo 385 Gold",
+    ("0x51", "0x804"): "Kryo 485 Gold",
+    ("0x61", "0x022"): "Apple M1",
+    ("0x61", "0x023"): "Apple M1",
+    ("0x61", "0x032"): "Apple M2",
+    ("0x61", "0x033"): "Apple M2",
+    ("0x48", "0xd01"): "Kunpeng 920",
     ("0xc0", "0xac3"): "Ampere-1",
     ("0xc0", "0xac4"): "Ampere-1A",
 }
@@ -44,7 +53,7 @@ def clean_cpu_name(raw: str) -> str | None:
     """
     text = re.sub(r"\((?:r|tm)\)|[®™]", "", raw, flags=re.I)
     text = re.split(r"\s@\s|\bw/|\bwith radeon", text, maxsplit=1, flags=re.I)[0]
-    text = re.sub(r"\b(\d+|dual|quad|six|eight)-core\b.*$", "", text, flags=re.I)
+    text = re.sub(r"\b(\d+|dual|quad|six|eight)-cores?\b.*$", "", text, flags=re.I)
     text = re.sub(r"\b(cpu|processor)\b", "", text, flags=re.I)
     text = re.sub(r"^\d+th gen ", "", re.sub(r"\s+", " ", text).strip(), flags=re.I)
     return text or None

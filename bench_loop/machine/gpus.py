@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from bench_loop.machine.devices import find_device
+from bench_loop.machine.devices import computes, find_device
 from bench_loop.result.records import Gpu
 
 _MIB_PER_GIB = 1024
@@ -68,6 +68,43 @@ _ROCM_NAMES = (
 )
 
 
+def gpus_from_amd_smi(text: str, system_memory_gb: float | None = None) -> tuple[Gpu, ...]:
+    """The JSON of `amd-smi static --asic --vram --json`: a list, in newer versions in an object.
+
+    Its names may be a chip's or missing; then the target (`gfx1100`) says what is known.
+    """
+    gpus = []
+    for card in json_rows(text, "gpu_data"):
+        asic, vram = _object(card.get("asic")), _object(card.get("vram"))
+        names = (asic.get(key) for key in ("market_name", "target_graphics_version"))
+        name = next((str(name) for name in names if _is_name(name)), None)
+        if name is None:
+            continue
+        size = _object(vram.get("size"))
+        memory = _gib(f"{size.get('value')} {size.get('unit')}")
+        gpus.append(gpu_record(_as_amd(name), memory, system_memory_gb=system_memory_gb))
+    return tuple(gpus)
+
+
+def gpus_from_wmi(
+    rows: Iterable[dict[str, Any]], system_memory_gb: float | None = None
+) -> tuple[Gpu, ...]:
+    """Rows of `Win32_VideoController`. `AdapterRAM` ends at 4 GB: more is unknown."""
+    gpus = []
+    for row in rows:
+        name, size = row.get("Name"), row.get("AdapterRAM")
+        if not _is_name(name) or not computes(str(name)):
+            continue
+        is_true = isinstance(size, int) and 0 < size < _WMI_LIMIT
+        memory = int(size or 0) / 2**30 if is_true else None
+        gpus.append(gpu_record(str(name), memory, system_memory_gb=system_memory_gb))
+    return tuple(gpus)
+
+
+_WMI_LIMIT = 4_290_000_000
+"""Bytes: the counter has 32 bits, and drivers stop a little below its end."""
+
+
 def gpus_from_system_profiler(text: str, system_memory_gb: float | None = None) -> tuple[Gpu, ...]:
     """The JSON of macOS's `system_profiler SPDisplaysDataType -json`."""
     displays = _json_object(text).get("SPDisplaysDataType")
@@ -76,7 +113,7 @@ def gpus_from_system_profiler(text: str, system_memory_gb: float | None = None) 
         if not isinstance(display, dict):
             continue
         name = display.get("sppci_model") or display.get("_name")
-        if not name:
+        if not name or not computes(str(name)):
             continue
         memory = _gib(str(display.get("spdisplays_vram") or display.get("_spdisplays_vram") or ""))
         gpus.append(gpu_record(str(name), memory, system_memory_gb=system_memory_gb))
@@ -94,6 +131,8 @@ def gpus_from_lspci(text: str, system_memory_gb: float | None = None) -> tuple[G
         if len(fields) < 3 or not re.search(r"VGA|3D|Display", fields[0]):
             continue
         maker, chip = fields[1], fields[2]
+        if not computes(f"{maker} {chip}"):
+            continue
         if not re.search(r"nvidia|amd|ati|intel", maker, re.I):
             continue
         bracketed = re.search(r"\[([^\]]+)\]", chip)
@@ -130,6 +169,21 @@ def _gib(text: str) -> float | None:
         return None
     value = float(found[1])
     return value if found[2].upper() == "GB" else value / _MIB_PER_GIB
+
+
+def json_rows(text: str, name: str = "") -> list[dict[str, Any]]:
+    """The objects of a JSON list, of the list `name` inside an object, or the one object alone."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(value, dict):
+        value = value.get(name, [value])
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _json_object(text: str) -> dict[str, Any]:

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from bench_loop.machine.cpu import clean_cpu_name
 from bench_loop.machine.gpus import gpus_from_system_profiler
-from bench_loop.machine.probe import run_tool
+from bench_loop.machine.probe import Host
 from bench_loop.result.records import Gpu
 
 
-def cpu_model() -> str | None:
+def cpu_model(host: Host) -> str | None:
     """`Apple M3 Pro`, or Intel's name on older machines."""
-    return clean_cpu_name(run_tool(["sysctl", "-n", "machdep.cpu.brand_string"]) or "")
+    return clean_cpu_name(host.run(["sysctl", "-n", "machdep.cpu.brand_string"]) or "")
 
 
-def system_memory_gb() -> float | None:
+def system_memory_gb(host: Host) -> float | None:
     """Installed memory in GiB."""
-    return memory_from_sysctl(run_tool(["sysctl", "-n", "hw.memsize"]) or "")
+    return memory_from_sysctl(host.run(["sysctl", "-n", "hw.memsize"]) or "")
 
 
-def operating_system() -> str | None:
+def operating_system(host: Host) -> str | None:
     """`macOS 15.2`."""
-    version = (run_tool(["sw_vers", "-productVersion"]) or "").strip()
+    version = (host.run(["sw_vers", "-productVersion"]) or "").strip()
     return f"macOS {version}" if version else "macOS"
 
 
-def gpus(system_memory: float | None) -> tuple[Gpu, ...]:
+def gpus(host: Host, system_memory: float | None) -> tuple[Gpu, ...]:
     """The graphics processors that macOS lists; on Apple chips the chip itself."""
-    text = run_tool(["system_profiler", "SPDisplaysDataType", "-json"])
+    text = host.run(["system_profiler", "SPDisplaysDataType", "-json"])
     return gpus_from_system_profiler(text, system_memory) if text else ()
 
 

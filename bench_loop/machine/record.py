@@ -23,7 +23,7 @@ from bench_loop import config
 from bench_loop.errors import UsageError
 from bench_loop.machine.devices import Device, find_device, memory_class_gb, system_class_gb
 from bench_loop.machine.facts import MachineFacts
-from bench_loop.machine.reported import gib_in
+from bench_loop.machine.reported import ReportedGpu, counted, gib_in
 from bench_loop.result.records import DeclaredMachine, Gpu, Machine
 
 REMOTE = "remote"
@@ -39,13 +39,15 @@ def machine_record(
     declared_gpu: str | None = None,
     declared_gpu_memory_gb: float | None = None,
     backend: str | None = None,
+    listener: str | None = None,
 ) -> Machine:
     """The `machine` of a result.
 
     `is_local`: the model server runs on this very machine. Another machine's speed is not credited
     to this one's hardware: everything detected is left out. `declared_gpu_memory_gb` is that of
     one GPU. `backend` is what the engine computed with, where known; with `cpu` the GPUs took no
-    part and are left out too. Raises UsageError for a memory size that no GPU has.
+    part and are left out too. `listener` is the program at the server's port, where it was looked
+    for. Raises UsageError for a memory size that no GPU has.
     """
     if declared_gpu_memory_gb is not None and not 0 < declared_gpu_memory_gb < MOST_GPU_GB:
         raise UsageError(
@@ -58,18 +60,19 @@ def machine_record(
         return Machine(
             machine_id=machine_id,
             machine_label=label,
-            device_class=_declared_class(declared_gpu, declared_gpu_memory_gb) or REMOTE,
+            device_class=declared_class(declared_gpu, declared_gpu_memory_gb) or REMOTE,
             backend=backend,
             is_local=False,
+            listener=listener,
             declared=declared,
         )
     gpus = () if backend == "cpu" else facts.gpus
-    declared_class = _declared_class(declared_gpu, declared_gpu_memory_gb)
+    by_user = declared_class(declared_gpu, declared_gpu_memory_gb)
     detected_class = device_class(gpus, facts)
     return Machine(
         machine_id=machine_id,
         machine_label=label,
-        device_class=detected_class if gpus or not declared_class else declared_class,
+        device_class=detected_class if gpus or not by_user else by_user,
         cpu_model=facts.cpu_model,
         gpus=gpus,
         gpu_memory_gb=total_memory_gb(gpus),
@@ -78,6 +81,7 @@ def machine_record(
         os=facts.os,
         backend=backend or facts.backend,
         is_local=True,
+        listener=listener,
         declared=declared,
     )
 
@@ -90,6 +94,14 @@ def device_class(gpus: Iterable[Gpu], facts: MachineFacts) -> str:
 def gpu_class(gpus: Iterable[Gpu], system_memory_gb: float | None) -> str:
     """The key of a machine that computes with `gpus`; empty without any."""
     return _joined(_gpu_key(gpu, system_memory_gb) for gpu in gpus)
+
+
+def reported_class(gpus: Iterable[ReportedGpu]) -> str:
+    """The key of a machine that was reported with these GPUs; empty without any."""
+    return _joined(
+        "-".join(filter(None, (_slug(gpu.name), f"{gpu.class_gb}gb" if gpu.class_gb else "")))
+        for gpu in gpus
+    )
 
 
 def cpu_class(facts: MachineFacts) -> str:
@@ -124,18 +136,14 @@ def _declared(
     return DeclaredMachine(label=label, gpu=gpu, gpu_memory_gb=gpu_memory_gb)
 
 
-def _declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
-    """The key for what a user typed: `RTX 4090`, `2x RTX 4090`, `RTX 4090 x2`."""
+def declared_class(gpu: str | None, memory_gb: float | None) -> str | None:
+    """The key for what a user typed: `RTX 4090`, `2x RTX 4090`, `RTX 4090 x2`; None: nothing."""
     if not gpu or not gpu.strip():
         return None
     # People write the size into the name, since boards of one name differ in it.
     memory_gb = memory_gb or gib_in(gpu)
-    counted = re.fullmatch(
-        r"\s*(?:(\d{1,2})\s*[x×]\s+)?(.*?)(?:\s+[x×]\s*(\d{1,2}))?\s*", gpu, re.I
-    )
-    assert counted is not None  # every part of the pattern may be empty
-    count = int(counted[1] or counted[3] or 1)
-    return _joined([_device_key(find_device(counted[2]), memory_gb)] * max(count, 1))
+    count, name = counted(gpu)
+    return _joined([_device_key(find_device(name), memory_gb)] * count)
 
 
 def _joined(keys: Iterable[str]) -> str:

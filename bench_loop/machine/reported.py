@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bench_loop.machine.devices import Device, find_device, memory_class_gb
+from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
+from bench_loop.machine.devices import LONGEST_NAME, Device, computes, find_device, memory_class_gb
 
 _IN_GIB = {
     "gib": 1.0,
@@ -24,10 +25,26 @@ _SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
 _CPU = re.compile(
-    r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|"
-    r"\bcore i\d|celeron|pentium|-core processor|\bryzen\b(?!.*radeon)",
+    r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|"
+    r"loongson|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|"
+    r"\bn\d{3}\b|-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
+    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)",
     re.I,
 )
+_LONGEST_TEXT = 20_000
+"""Characters of a report that are read; users and tools may send anything."""
+_MOST_ROWS = 64
+_NOTHING = re.compile(
+    r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I
+)
+
+_TIMES = r"[x×]"
+_COUNT_IN_FRONT = re.compile(rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?|(dual))\s+(.+)", re.I | re.S)
+_COUNT_BEHIND = re.compile(
+    rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S
+)
+_BETWEEN_DEVICES = re.compile(r"\s+(?:\+|&|and)\s+|\s*[;,]\s+", re.I)
+_MIG_ROW = re.compile(r"\s*(MIG \d+g\.\d+gb(?:\+\w+)?)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,22 @@ class Reported:
         return " + ".join(dict.fromkeys(gpu.name for gpu in self.gpus)) or None
 
     @property
+    def vendor(self) -> str | None:
+        """The makers, each once: `NVIDIA`; None: no GPU, or one whose maker is unknown."""
+        vendors = dict.fromkeys(gpu.vendor or "unknown" for gpu in self.gpus)
+        return " + ".join(vendors) if set(vendors) != {"unknown"} and vendors else None
+
+    @property
+    def class_gb(self) -> int | str | None:
+        """The class of each GPU: one number where all are equal, else like `24+16`."""
+        sizes = [gpu.class_gb for gpu in self.gpus]
+        known = [size for size in sizes if size is not None]
+        if not known or len(known) < len(sizes):
+            return None
+        is_one_kind = len({(gpu.name, gpu.class_gb) for gpu in self.gpus}) == 1
+        return known[0] if is_one_kind else "+".join(map(str, known))
+
+    @property
     def total_class_gb(self) -> int | None:
         """The classes summed; None where one is unknown or there is no GPU."""
         sizes = [gpu.class_gb for gpu in self.gpus if gpu.class_gb is not None]
@@ -70,15 +103,21 @@ def parse_gpus(
     memory that the operating system showed. Never raises; a device that is not in the table keeps
     its own name.
     """
-    rows = _device_rows(raw)
+    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw[:_LONGEST_TEXT])][:_MOST_ROWS]
+    sizes = _SIZE.findall(memory or "")
     gpus: list[ReportedGpu] = []
-    for row in rows:
+    for at, (count, row) in enumerate(rows):
         device = find_device(row)
         apart = memory if len(rows) == 1 else None
+        if len(rows) == len(sizes) > 1:
+            apart = " ".join(sizes[at])
         size = gib_in(apart) or _row_gib(row, device)
-        count = _count_by_total(device, size) if "total" in (apart or "") else 1
-        share = size / count if size else None
-        gpus.extend([_reported(device, share, system_memory_gb)] * count)
+        if "total" in (apart or ""):
+            count = count if count > 1 else _count_by_total(device, size)
+            size = size / count if size else None
+        elif size and count > 1 and _is_sum(size, count, device):
+            size /= count
+        gpus.extend([_reported(device, size, system_memory_gb)] * count)
     discrete = tuple(gpu for gpu in gpus if not gpu.is_unified)
     return Reported(discrete or tuple(gpus), is_wsl="microsoft" in raw.lower())
 
@@ -92,13 +131,60 @@ def gib_in(text: str | None) -> float | None:
     return float(number) * _IN_GIB[unit.lower()] or None
 
 
+def counted(text: str) -> tuple[int, str]:
+    """How many of what: `2x RTX 4090`, `RTX 4090 x2`, `RTX 4090 (x2)`, `Dual RTX 4090`."""
+    if front := _COUNT_IN_FRONT.fullmatch(text):
+        return max(1, int(front[1] or 2)), front[3]
+    if behind := _COUNT_BEHIND.fullmatch(text):
+        return max(1, int(behind[2])), behind[1]
+    return 1, text
+
+
+def is_cpu(raw: str) -> bool:
+    """Whether the text reports a processor and no graphics."""
+    raw = raw[:_LONGEST_TEXT]
+    return re.search(r"\bApple M\d", raw) is None and _CPU.search(raw) is not None
+
+
+def processor_in(raw: str) -> str | None:
+    """The name of the processor in a text that reports one and no graphics; else None."""
+    if not is_cpu(raw):
+        return None
+    return cpu_from_cpuinfo(raw) or clean_cpu_name(raw.strip().partition("\n")[0])
+
+
 def _device_rows(raw: str) -> list[str]:
-    """The rows that name a GPU; a text without rows is one."""
+    """The rows that name a GPU that computes; a text without rows is one."""
     if re.search(r"\bApple M\d", raw):
         return [raw]
-    if _CPU.search(raw):
+    if is_cpu(raw) or _NOTHING.fullmatch(raw):
         return []
-    return [row for row in raw.splitlines() if row.strip()]
+    rows = _mig_instances([row for row in raw.splitlines() if row.strip()])
+    return [part for row in rows if computes(row) for part in _devices_of(row)]
+
+
+def _mig_instances(rows: list[str]) -> list[str]:
+    """A board cut into MIG instances is not listed itself: `nvidia-smi -L` puts them below it."""
+    found: list[str] = []
+    board = ""
+    for row in rows:
+        instance = _MIG_ROW.match(row)
+        if instance is None:
+            board = re.sub(r"\(UUID.*", "", row)
+            found.append(row)
+            continue
+        if found and found[-1].startswith(board):
+            found.pop()
+        found.append(f"{instance[1]} of {board}")
+    return [re.sub(r"^(MIG \S+) of (.*)", r"\2 \1", row) for row in found]
+
+
+def _devices_of(row: str) -> list[str]:
+    """The devices that a person lists in one row; each must be one of the table's boards."""
+    parts = _BETWEEN_DEVICES.split(row)
+    devices = [find_device(counted(part)[1]) for part in parts]
+    is_list = all(device.is_known and not device.is_unified for device in devices)
+    return parts if len(parts) > 1 and is_list else [row]
 
 
 def _row_gib(row: str, device: Device) -> float | None:
@@ -113,6 +199,12 @@ def _row_gib(row: str, device: Device) -> float | None:
     if size is None or is_apart or not device.memory_classes:
         return size
     return size if round(size) in device.memory_classes else None
+
+
+def _is_sum(gib: float, count: int, device: Device) -> bool:
+    """Whether an amount beside several boards is theirs together: no board has that much."""
+    sizes = device.memory_classes
+    return bool(sizes) and gib > 1.02 * max(sizes) and gib <= 1.02 * count * max(sizes)
 
 
 def _count_by_total(device: Device, total_gib: float | None) -> int:

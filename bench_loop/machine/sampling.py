@@ -16,7 +16,8 @@ import psutil
 
 from bench_loop.machine.nvidia import nvidia_library
 from bench_loop.machine.probe import read_text
-from bench_loop.result.records import Machine
+from bench_loop.machine.tool_sensors import find_amd, find_powermetrics
+from bench_loop.result.records import Machine, PowerScope, PowerSource
 
 INTERVAL_S = 0.1
 """Time between two readings of power."""
@@ -30,11 +31,11 @@ class PowerSensor(Protocol):
     """A source of power readings."""
 
     @property
-    def source(self) -> Literal["nvml", "rapl"]:
+    def source(self) -> PowerSource:
         """What is read."""
 
     @property
-    def scope(self) -> Literal["gpus", "cpu_packages"]:
+    def scope(self) -> PowerScope:
         """What a reading covers."""
 
     @property
@@ -43,6 +44,16 @@ class PowerSensor(Protocol):
 
     def read(self) -> float | None:
         """Joules or watts of everything in scope; None: no answer."""
+
+    def close(self) -> None:
+        """Give the sensor back."""
+
+
+class GpuMemory(Protocol):
+    """A source of readings of memory on GPUs."""
+
+    def memory_gb(self) -> float | None:
+        """Memory in use on all GPUs in GiB; None: no answer."""
 
     def close(self) -> None:
         """Give the sensor back."""
@@ -106,6 +117,8 @@ class NvmlLibrary(Protocol):
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: Any) -> int: ...  # noqa: N802
     def nvmlDeviceGetPowerUsage(self, handle: Any) -> int: ...  # noqa: N802
     def nvmlDeviceGetMemoryInfo(self, handle: Any) -> Any: ...  # noqa: N802
+    def nvmlDeviceGetTemperature(self, handle: Any, sensor: int) -> int: ...  # noqa: N802
+    def nvmlDeviceGetUtilizationRates(self, handle: Any) -> Any: ...  # noqa: N802
 
 
 class Nvml:
@@ -135,8 +148,29 @@ class Nvml:
         used = self._sum(lambda handle: self._library.nvmlDeviceGetMemoryInfo(handle).used)
         return None if used is None else used / 2**30
 
+    def free_gb(self) -> float | None:
+        """Memory that is free on all GPUs in GiB."""
+        free = self._sum(lambda handle: self._library.nvmlDeviceGetMemoryInfo(handle).free)
+        return None if free is None else free / 2**30
+
+    def temperature_c(self) -> float | None:
+        """Of the hottest GPU, in degrees Celsius."""
+        return self._most(lambda handle: self._library.nvmlDeviceGetTemperature(handle, 0))
+
+    def load(self) -> float | None:
+        """Of the busiest GPU, 0 to 1."""
+        busy = self._most(lambda handle: self._library.nvmlDeviceGetUtilizationRates(handle).gpu)
+        return None if busy is None else busy / 100
+
     def close(self) -> None:
         self._library.nvmlShutdown()
+
+    def _most(self, ask: Callable[[Any], int]) -> float | None:
+        """The highest over all GPUs; None as soon as one does not answer."""
+        try:
+            return float(max(ask(handle) for handle in self._handles)) if self._handles else None
+        except self._library.NVMLError:
+            return None
 
     def _sum(self, ask: Callable[[Any], int]) -> int | None:
         """The sum over all GPUs; None as soon as one does not answer."""
@@ -210,7 +244,7 @@ class Sampler:
         self,
         power: PowerSensor | None,
         memory: SystemMemory | ServerMemory | None,
-        gpus: Nvml | None = None,
+        gpus: GpuMemory | None = None,
         interval_s: float = INTERVAL_S,
     ) -> None:
         """`gpus` is asked for its memory, and may be `power` as well."""
@@ -257,8 +291,9 @@ class Sampler:
 def make_sampler(machine: Machine, server_pid: int | None) -> Sampler:
     """The sensors for a run on `machine`; none where the model runs elsewhere.
 
-    NVIDIA's GPUs answer for themselves; a processor's counter stands for the run only where no
-    other GPU took part, or one that is part of the processor.
+    NVIDIA's and AMD's GPUs answer for themselves, and Apple's chips as a whole; a processor's
+    counter stands for the run only where no other GPU took part, or one that is part of the
+    processor.
     """
     if not machine.is_local:
         return Sampler(None, None)
@@ -266,8 +301,12 @@ def make_sampler(machine: Machine, server_pid: int | None) -> Sampler:
     if any(gpu.vendor == "NVIDIA" for gpu in machine.gpus):
         gpus = find_nvml()
         return Sampler(gpus, memory, gpus)
+    if any(gpu.vendor == "Apple" for gpu in machine.gpus):
+        return Sampler(find_powermetrics(), memory)
     if machine.gpus and not machine.unified_memory:
-        return Sampler(None, memory)
+        is_amd = all(gpu.vendor == "AMD" for gpu in machine.gpus)
+        cards = find_amd(len(machine.gpus)) if is_amd else None
+        return Sampler(cards, memory, cards)
     return Sampler(find_rapl(), memory)
 
 

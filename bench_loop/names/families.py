@@ -22,6 +22,7 @@ class Family:
     is_glued: bool
     has_v_versions: bool
     distills: bool
+    has_tag_versions: bool
     size_words: frozenset[str]
 
 
@@ -89,6 +90,7 @@ def _families_by_word(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, Family]
             is_glued=line.get("glued", False),
             has_v_versions=line.get("v_versions", False),
             distills=line.get("distills", False),
+            has_tag_versions=line.get("tag_versions", False),
             size_words=frozenset(line.get("size_words", ())),
         )
         by_word.update(dict.fromkeys(line["words"], family))

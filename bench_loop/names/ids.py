@@ -48,12 +48,13 @@ def take_apart(model_id: str, known: FamilyTable, provider: str | None) -> IdPar
 def words_of(name: str) -> list[str]:
     """The lower-case words of a name: decimals whole, versions apart from the word before."""
     undated = re.sub(r"(?<!\d)\d{2}-20\d{2}(?!\d)", " ", name.lower())
-    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", undated)
+    apart = re.sub(r"([a-z]\d+)_(?=\d+(?:\.\d+)?[bm](?![a-z0-9]))", r"\1 ", undated)
+    decimals = re.sub(r"(?<=\d)_(?=\d)", ".", apart)
     words: list[str] = []
     for word in re.split(_BETWEEN_WORDS, decimals):
-        glued = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)?[a-z]?)", word)
+        glued = re.fullmatch(r"([a-z]{2,})(\d+(?:\.\d+)?[a-z]?)(vl|omni|coder|math)?", word)
         if glued and not is_size(word) and word not in table().vendors:
-            words.extend(glued.groups())
+            words.extend(filter(None, glued.groups()))
         elif word:
             words.append(word)
     return words
@@ -62,8 +63,11 @@ def words_of(name: str) -> list[str]:
 def _without_folders(model_id: str) -> str:
     """The base name where the id is a path of this machine; else the id as it is.
 
-    Two segments that do not end in `.gguf` are publisher and name, not a folder and a file.
+    Two segments that do not end in `.gguf` are publisher and name, not a folder and a file. The
+    cache of Hugging Face has both in one folder's name.
     """
+    if cached := re.search(r"models--([^/\\]+?)--([^/\\]+)", model_id):
+        return f"{cached[1]}/{cached[2]}"
     path = model_id.replace("\\", "/") if re.match(r"[A-Za-z]:\\|\\\\", model_id) else model_id
     is_path = path.startswith(("/", "~", ".", "file:")) or re.match(r"[A-Za-z]:/", path)
     is_file = path.lower().endswith((".gguf", ".safetensors", ".bin"))

@@ -39,11 +39,19 @@ def _line(family: Family, words: Sequence[str], start: int, length: int, known: 
         return "-".join(filter(None, (stem, generation, "distill", base)))
     if family.is_glued and following and re.match(r"\d", following[0]):
         stem, following = stem + following[0], following[1:]
+    following = following or _tag_version(family, words[start + length :])
     line = "-".join([stem, *following])
     size = read_size(words)
     line = known.renames.get((line, size.key), line)
     own = _line_words(words[:start], None, known)
     return "-".join([*own, line])
+
+
+def _tag_version(family: Family, words: Sequence[str]) -> list[str]:
+    """The generation that Ollama's tags put behind the size: `yi:34b-chat-v1.5` is Yi 1.5."""
+    if not family.has_tag_versions:
+        return []
+    return [word[1:] for word in words if re.fullmatch(r"v\d+\.\d+", word)][:1]
 
 
 def _second_family(words: Sequence[str], first: Family, known: FamilyTable) -> str | None:
@@ -57,7 +65,12 @@ def _second_family(words: Sequence[str], first: Family, known: FamilyTable) -> s
 def _line_words(words: Sequence[str], family: Family | None, known: FamilyTable) -> list[str]:
     """The words that tell one line from another: those up to the first size, and some behind."""
     size_at = next((at for at, word in enumerate(words) if is_size(word)), len(words))
-    kept = [word for word in words[:size_at] if not _says_nothing(word, family, known)]
+    kept: list[str] = []
+    for word in words[:size_at]:
+        # Behind a generation, a further one is the revision of a build.
+        is_revision = re.fullmatch(r"v\d+", word) and any(re.search(r"\d", own) for own in kept)
+        if not is_revision and not _says_nothing(word, family, known):
+            kept.append(word)
     behind = [word for word in words[size_at:] if word in known.anywhere and word not in kept]
     return kept + behind
 
@@ -66,7 +79,7 @@ def _says_nothing(word: str, family: Family | None, known: FamilyTable) -> bool:
     """Makers, roles, dates, windows, revisions, and words for a size."""
     if word in known.noise or word in known.vendors:
         return True
-    if re.fullmatch(r"\d{4,8}|\d+k", word):
+    if re.fullmatch(r"\d{4,8}|\d+k|v0\d*", word):
         return True
     if family is None:
         return re.fullmatch(r"v\d+(\.\d+)*", word) is not None

@@ -19,6 +19,9 @@ from bench_loop.names.lines import OTHER, family_and_line, line_of_other
 from bench_loop.names.quantization import bits_of, from_server, take_quantization
 from bench_loop.names.sizes import WrittenSize, billions, is_size, read_size
 
+_SAME_SIZE = 0.15
+"""Names round sizes by less than this: 4b of 4.3."""
+
 SizeBasis = Literal["provider", "name", "registry"]
 
 
@@ -35,6 +38,8 @@ class ModelName:
     active_parameters_b: float | None = None
     """Parameters used per token of a mixture of experts; None for dense and unknown ones."""
     size_basis: SizeBasis | None = None
+    """What told the size: the server, the name, or for names without one the table of published
+    sizes. The figure may be a more exact one of the same size: 14.8 of a 14b model."""
     quantization: str | None = None
     quant_bits: int | None = None
     """Nominal width by the label: 4 for Q4_K_M."""
@@ -63,12 +68,14 @@ def parse_model(
         if labelled.rest.strip(" .-_:") not in known.opaque:
             name = _with_family(name, words, known)
             name = _with_size(name, words, known)
-    if facts is not None:
-        name = _with_facts(name, facts, known)
     name = replace(name, refuse_reason=_refusal(parts.name, words, facts, known))
     if name.refuse_reason is not None:
         # It will not be run: what the server says of weights that may be elsewhere is not ours.
-        name = replace(name, quantization=labelled.label, bits_per_weight=None)
+        name = replace(name, quantization=labelled.label)
+    if facts is not None and name.refuse_reason is None:
+        name = _with_facts(name, facts, known)
+    elif facts is not None and facts.parameters and not facts.is_remote:
+        name = replace(name, parameters_b=facts.parameters / 1e9, size_basis="provider")
     return replace(name, quant_bits=bits_of(name.quantization))
 
 
@@ -109,20 +116,31 @@ def _published(
     for key in (written.key,) if written.key else (*words, ""):
         if (line, key) in known.sizes:
             return known.sizes[line, key]
-    return None
+    # A fine-tune of a mixture has the size of the mixture that its name tells.
+    bases = words if "x" in written.key else ()
+    return next(
+        (known.sizes[at] for word in bases if (at := (word, written.key)) in known.sizes), None
+    )
 
 
 def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> ModelName:
     """The server knows sizes best; its label wins where the name's is of another width."""
     if name.family is None and facts.file_name:
         hidden = parse_model(facts.file_name)
-        name = replace(hidden, model_id=name.model_id, quant_publisher=name.quant_publisher)
+        name = replace(
+            hidden,
+            model_id=name.model_id,
+            quant_publisher=name.quant_publisher,
+            refuse_reason=hidden.refuse_reason,
+        )
     family = known.architectures.get(facts.family or "")
     if name.family in (None, OTHER) and family is not None:
         name = replace(name, family=family)
-    total = facts.parameters / 1e9 if facts.parameters else billions(facts.parameter_size)
+    told_b = billions(facts.parameter_size)
+    total = facts.parameters / 1e9 if facts.parameters else told_b
     if total is not None:
-        name = replace(name, parameters_b=total, size_basis="provider")
+        is_names = facts.parameters is None and _is_same_size(name, total)
+        name = replace(name, parameters_b=total, size_basis="name" if is_names else "provider")
     label = name.quantization
     if label is None and facts.file_name:
         label = parse_model(facts.file_name).quantization
@@ -130,6 +148,12 @@ def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> Model
     if label is None or (told is not None and bits_of(told) != bits_of(label)):
         label = told or label
     return replace(name, quantization=label, bits_per_weight=_measured_bits(total, facts))
+
+
+def _is_same_size(name: ModelName, told_b: float) -> bool:
+    """Whether a server's rounded words only repeat what the name says."""
+    written = name.parameters_b if name.size_basis == "name" else None
+    return written is not None and abs(told_b - written) <= _SAME_SIZE * written
 
 
 def _measured_bits(total_b: float | None, facts: ModelFacts) -> float | None:

@@ -17,18 +17,22 @@ def _pattern(body: str) -> re.Pattern[str]:
 # the bare bit widths. Each replacement is the label, with the groups of its pattern.
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (_pattern(r"apex-((?:i-)?(?:compact|quality|balanced|mini|nano|micro))"), r"APEX-\1"),
-    (_pattern(r"mxfp4(?:[-_ ]moe)?(?:-q\d)?"), "MXFP4"),
+    (_pattern(r"(mxfp\d)(?:[-_ ]moe)?(?:-q\d)?"), r"\1"),
     (_pattern(r"nvfp4(a16)?"), r"NVFP4\1"),
     (_pattern(r"int(\d)-auto-?round(?:-(?:awq|gptq))?"), r"AUTOROUND-INT\1"),
     (_pattern(r"auto-?round-int(\d)"), r"AUTOROUND-INT\1"),
     (_pattern(r"(w\d{1,2}a\d{1,2})-(int8|fp8)"), r"\1-\2"),
     (_pattern(r"(w\d{1,2}a\d{1,2})"), r"\1"),
-    (_pattern(r"gptq-(?:int)?(\d)(?:bit)?"), r"GPTQ-INT\1"),
+    (_pattern(r"gptq-(?:int)?(\d)(?:bit)?(?:-int\dmix)?"), r"GPTQ-INT\1"),
     (_pattern(r"(gptq|awq)"), r"\1"),
     (_pattern(r"bnb-(\d)bit"), r"BNB-\1bit"),
+    (_pattern(r"exl([23])[-_](\d(?:\.\d{1,2})?)(?:[-_]?bpw)?"), r"EXL\1-\2bpw"),
+    (_pattern(r"(\d(?:\.\d{1,2})?)[-_]?bpw(?:[-_]h\d)?[-_]exl([23])"), r"EXL\2-\1bpw"),
+    (_pattern(r"exl([23])"), r"EXL\1"),
     (_pattern(r"(\d\.\d{1,2})bpw"), r"EXL-\1bpw"),
+    (_pattern(r"(i2_s)"), r"\1"),
     (_pattern(r"(ud-)?(?:i1-)?((?:i?q|tq)\d(?:_[a-z0-9]{1,3})+)"), r"\1\2"),
-    (_pattern(r"(fp8)(?:-dynamic)?"), r"\1"),
+    (_pattern(r"(fp[48])(?:[-_](?:dynamic|block|static|e4m3|e5m2))?"), r"\1"),
     (_pattern(r"(bf16|f16|f32)"), r"\1"),
     (_pattern(r"fp(16|32)"), r"F\1"),
     (_pattern(r"(\d)-?bit-dwq"), r"\1bit-DWQ"),
@@ -80,7 +84,7 @@ def from_server(words: str | None) -> str | None:
     base, _, detail = text.partition(" - ")
     if detail in _ENGINE_SIZES:
         base += f"_{_ENGINE_SIZES[detail]}".lower()
-    return take_quantization(base).label
+    return take_quantization(base, is_mlx="mlx" in base).label
 
 
 def bits_of(label: str | None) -> int | None:
@@ -89,7 +93,7 @@ def bits_of(label: str | None) -> int | None:
         return None
     if label in _BITS_BY_RECIPE:
         return _BITS_BY_RECIPE[label]
-    width = re.search(r"(?:^|[A-Z-])(?:W|INT|FP|Q)(\d)|(\d)bit|^EXL-(\d)", label)
+    width = re.search(r"(?:^|[A-Z-])(?:W|INT|FP|Q|I)(\d)|(\d)bit|^EXL\d?-(\d)", label)
     return int(next(group for group in width.groups() if group)) if width else None
 
 

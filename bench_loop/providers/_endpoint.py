@@ -22,6 +22,11 @@ class Endpoint:
     """Whether the host is a loopback address."""
 
     @property
+    def port(self) -> int:
+        """The port, also where the address leaves it to the scheme."""
+        return urlsplit(self.url).port or (443 if self.is_encrypted else 80)
+
+    @property
     def is_encrypted(self) -> bool:
         return self.url.startswith("https://")
 

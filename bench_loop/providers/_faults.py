@@ -20,7 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
+from bench_loop.errors import (
+    BrokenStreamError,
+    EngineRejectedError,
+    ModelNotFoundError,
+    ProviderError,
+)
 from bench_loop.providers._text import as_dict, parse_json, shown
 
 MAX_RETRY_AFTER_S = 300.0
@@ -75,10 +80,8 @@ def connection_lost(server: Server) -> EngineRejectedError:
     )
 
 
-def broken_stream(why: str) -> EngineRejectedError:
-    return EngineRejectedError(
-        f"The answer is no stream of a model: {why}.", reason="engine_crashed"
-    )
+def broken_stream(why: str) -> BrokenStreamError:
+    return BrokenStreamError(f"The answer is no stream of a model: {why}.")
 
 
 def error_in_stream(error: Any) -> EngineRejectedError:

@@ -43,8 +43,11 @@ def _params(settings: dict[str, Any]) -> Any:
     params.model_alias = {settings["alias"]}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = settings["n_ctx"]
-    params.n_parallel = 1
+    params.n_parallel = settings["n_parallel"]
+    params.n_ctx = settings["n_ctx"] * params.n_parallel  # shared out evenly over the slots
+    params.kv_unified = False
+    if "chat_template" in settings:
+        params.chat_template = settings["chat_template"]
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F16
     for cpu in (params.cpuparams, params.cpuparams_batch):

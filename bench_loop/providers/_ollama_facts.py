@@ -37,17 +37,25 @@ def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any
     template = as_text(show.get("template"))
     weights = _WEIGHTS_BLOB.search(as_text(show.get("modelfile")) or "")
     listed = listed_facts(tag | {"details": as_dict(tag.get("details")) | details})
-    return listed.model_copy(
+    return with_running(listed, running).model_copy(
         update={
             "parameters": as_count(info.get("general.parameter_count")) or None,
             "weights_digest": f"sha256:{weights[1]}" if weights else None,
             "chat_template_hash": template_hash(template) if template else None,
             "context_declared": as_count(info.get(f"{architecture}.context_length"))
             or listed.context_declared,
-            "context_loaded": as_count(running.get("context_length")) or None,
-            "offloaded_share": _offloaded_share(running),
             "capabilities": as_texts(show.get("capabilities")) or listed.capabilities,
             "is_remote": listed.is_remote or _is_remote(show),
+        }
+    )
+
+
+def with_running(facts: ModelFacts, running: dict[str, Any]) -> ModelFacts:
+    """`facts` with what the model's entry at `/api/ps` says; empty: it is not loaded."""
+    return facts.model_copy(
+        update={
+            "context_loaded": as_count(running.get("context_length")) or None,
+            "offloaded_share": _offloaded_share(running),
         }
     )
 

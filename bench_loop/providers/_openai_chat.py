@@ -79,9 +79,13 @@ def other_extras(request: ChatRequest) -> dict[str, Any]:
 
 
 def foresight_body(tokens: Sequence[int], most_likely: int) -> dict[str, Any]:
-    """A request of llama.cpp's `/completion` for the token after `tokens` and its rivals."""
+    """A request of llama.cpp's `/completion` for the token after `tokens` and its rivals.
+
+    Always in one slot, whose cache knows all but the last of `tokens` from the request before.
+    """
     return {
         "prompt": list(tokens),
+        "id_slot": 0,
         "n_predict": 1,
         "n_probs": most_likely,
         "temperature": 0.0,
@@ -99,6 +103,40 @@ def likely_tokens(answer: dict[str, Any]) -> dict[int, float]:
         and isinstance(rival.get("logprob"), int | float)
         and rival["logprob"] <= 0
     }
+
+
+def read_body(model_id: str, tokens: Sequence[int], most_likely: int) -> dict[str, Any]:
+    """A request of vLLM's `/v1/completions` for the probabilities inside of a prompt."""
+    return {
+        "model": model_id,
+        "prompt": list(tokens),
+        "max_tokens": 1,
+        "temperature": 0.0,
+        "prompt_logprobs": most_likely,
+    }
+
+
+def likely_in_prompt(answer: dict[str, Any], most_likely: int) -> list[dict[int, float]]:
+    """Log probabilities at each token of a prompt, by vLLM; at the first there are none.
+
+    The prompt's own token is listed whatever its rank: as one that is not among the most likely it
+    would say nothing of those between, and is left out.
+    """
+    choice = next(iter(as_dicts(answer.get("choices"))), {})
+    places = choice.get("prompt_logprobs")
+    return [
+        {
+            int(token): float(rival["logprob"])
+            for token, rival in as_dict(place).items()
+            if token.isascii()
+            and token.isdigit()
+            and isinstance(rival, dict)
+            and isinstance(rival.get("logprob"), int | float)
+            and rival["logprob"] <= 0
+            and (as_count(rival.get("rank")) or 1) <= most_likely
+        }
+        for place in (places if isinstance(places, list) else [])
+    ]
 
 
 def parse_line(line: str) -> Delta | None:

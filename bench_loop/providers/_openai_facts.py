@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
-
-OLLAMA_VERSION, VLLM_VERSION = "/api/version", "/version"
-VERSION_PATHS = (OLLAMA_VERSION, VLLM_VERSION)
-"""Where engines other than llama.cpp tell their version."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The engine behind an OpenAI-compatible route; version None where it tells none."""
-
-    engine: str
-    version: str | None
-
-
-def identify(
-    props: dict[str, Any], listing: dict[str, Any], versions: Mapping[str, str | None]
-) -> Identity:
-    """The engine by its own words at `/props`, `/v1/models` and VERSION_PATHS."""
-    if props:
-        return Identity("llama.cpp", as_text(props.get("build_info")))
-    if versions[OLLAMA_VERSION] is not None:
-        return Identity("ollama", versions[OLLAMA_VERSION])
-    owners = {as_text(entry.get("owned_by")) for entry in as_dicts(listing.get("data"))}
-    engine = "vllm" if "vllm" in owners else "sglang" if "sglang" in owners else "unknown"
-    return Identity(engine, versions[VLLM_VERSION] if engine != "unknown" else None)
 
 
 def model_facts(
@@ -52,7 +26,9 @@ def model_facts(
         size_bytes=as_count(meta.get("size")) or None,
         file_name=_file_name(path) if path else None,
         chat_template_hash=template_hash(template) if template else None,
-        context_declared=as_count(meta.get("n_ctx_train")) or None,
+        context_declared=as_count(meta.get("n_ctx_train"))
+        or as_count(entry.get("context_length"))
+        or None,
         context_loaded=as_count(settings.get("n_ctx")) or as_count(entry.get("max_model_len")),
         capabilities=_capabilities(entry, listing, props, template),
     )
@@ -88,6 +64,15 @@ def base_name(model_id: str) -> str:
 
 def _file_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+
+
+_VLLM_KV = re.compile(r'^vllm:cache_config_info\{[^}]*\bcache_dtype="([\w.]{1,40})"', re.MULTILINE)
+
+
+def kv_cache_type(metrics: str) -> str | None:
+    """The type of the KV cache in vLLM's metrics; None where they do not name it."""
+    found = _VLLM_KV.search(metrics)
+    return found[1] if found else None
 
 
 def speculative_method(props: dict[str, Any], slots: list[dict[str, Any]]) -> str | None:

@@ -98,6 +98,21 @@ class StreamReader:
             self._take(line, at_s)
         return self._deltas.is_last
 
+    @property
+    def has_event(self) -> bool:
+        """Whether anything came that a model server says."""
+        return self._deltas.has_event
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the server said that it was done."""
+        return self._deltas.is_complete
+
+    @property
+    def has_finish_reason(self) -> bool:
+        """Whether the server said why it stopped."""
+        return self._deltas.finish is not None
+
     def reply(self, end_s: float, first_byte_s: float | None, *, is_cut: bool) -> ChatReply:
         """The whole reply. Raises EngineRejectedError when the stream broke off.
 

@@ -11,16 +11,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 import psutil
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import SetupError
-from bench_loop.providers import _weights
+from bench_loop.providers import _launch, _weights
 from bench_loop.providers._text import shown
 from bench_loop.providers.openai_compat import OpenAICompat
 
@@ -28,6 +28,10 @@ DEFAULT_MODEL = "smollm2-135m"
 DEFAULT_WINDOW = 8192
 MODEL_NAMES = tuple(_weights.PINNED)
 """The models with a short name; any other model is the path of a GGUF file."""
+
+SERVER_SCRIPT = "_llama_server.py"
+NOT_TOLD = ("model", "chat_template")
+"""Settings that stand in a result in another form: a file's name, and hashes."""
 
 START_LIMIT_S = 600.0
 STOP_LIMIT_S = 5.0
@@ -43,12 +47,16 @@ def start(
     context_window: int,
     threads: int | None = None,
     on_progress: Callable[[str], None] | None = None,
+    *,
+    slots: int = 1,
+    chat_template: str | None = None,
 ) -> Provider:
     """Run `model`, a short name or the path of a GGUF file, and wait until it is loaded.
 
     Weights with a short name are fetched at first use. `threads` None takes every physical core
-    that this process may use. Raises UsageError for an unknown name, SetupError with a remedy
-    when the engine, the weights or the memory for them is missing.
+    that this process may use. Each of `slots` requests at once has a whole `context_window` of its
+    own. `chat_template`, in Jinja, takes the place of the model's. Raises UsageError for an unknown
+    name, SetupError with a remedy when the engine, the weights or the memory for them is missing.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise SetupError(
@@ -58,15 +66,33 @@ def start(
     say = on_progress or _say_nothing
     weights = _weights.find(model, say)
     say(f"Loading {weights.name}")
-    child = _Child(
-        {
-            "model": str(weights.path),
-            "alias": weights.name,
-            "n_ctx": context_window,
-            "n_threads": threads or usable_cores(),
-        }
-    )
-    return Embedded(child, weights)
+    settings: dict[str, str | int] = {
+        "model": str(weights.path),
+        "alias": weights.name,
+        "n_ctx": context_window,
+        "n_parallel": slots,
+        "n_threads": threads or usable_cores(),
+    }
+    if chat_template is not None:
+        settings["chat_template"] = chat_template
+    return Embedded(_Child(settings), weights)
+
+
+def weights_bytes(model: str) -> int | None:
+    """Size of the weights that `start` would load; None where there are none yet."""
+    if model in _weights.PINNED:
+        return _weights.PINNED[model].size_bytes
+    path = Path(model).expanduser()
+    return path.stat().st_size if path.is_file() else None
+
+
+def is_any_running() -> bool:
+    """Whether a server that this process started still runs."""
+    script = Path(__file__).with_name(SERVER_SCRIPT)
+    try:
+        return any(str(script) in child.cmdline() for child in psutil.Process().children())
+    except psutil.Error:
+        return False  # it ended while it was asked
 
 
 def usable_cores() -> int:
@@ -92,7 +118,7 @@ class Embedded:
         return self._child.pid
 
     def server(self) -> ServerFacts:
-        return self._server.server().model_copy(
+        facts = self._server.server().model_copy(
             update={
                 "provider": self.name,
                 "version": f"xllamacpp {self._child.version}",
@@ -104,6 +130,7 @@ class Embedded:
                 "load_s": self._child.load_s,
             }
         )
+        return _launch.told(facts, "The engine decides by the memory of the GPU.")
 
     def models(self) -> tuple[ModelFacts, ...]:
         return tuple(self._own(facts) for facts in self._server.models())
@@ -121,11 +148,16 @@ class Embedded:
     def tokens(self, text: str) -> tuple[int, ...]:
         return self._server.tokens(text)
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        return self._server.next_tokens(tokens, most_likely)
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> Iterator[dict[int, float]]:
+        return self._server.foresee(tokens, first, most_likely)
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def file_template(self) -> FileTemplate | None:
+        return self._server.file_template()
 
     def close(self) -> None:
         self._server.close()
@@ -141,7 +173,7 @@ class _Child:
     def __init__(self, settings: dict[str, str | int]) -> None:
         began = time.perf_counter()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
-        script = Path(__file__).with_name("_llama_server.py")
+        script = Path(__file__).with_name(SERVER_SCRIPT)
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(script), json.dumps(settings)],
             stdin=subprocess.PIPE,
@@ -161,7 +193,7 @@ class _Child:
         self.version = str(ready["version"])
         self.has_gpu = bool(ready["has_gpu"])
         self.threads = int(settings["n_threads"])
-        self.launch_args = tuple(f"{k}={v}" for k, v in settings.items() if k != "model")
+        self.launch_args = tuple(f"{k}={v}" for k, v in settings.items() if k not in NOT_TOLD)
 
     @property
     def pid(self) -> int:

@@ -9,13 +9,19 @@ from typing import Any
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import ModelNotFoundError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import Endpoint, parse_endpoint
 from bench_loop.providers._ollama_chat import chat_body, parse_line
-from bench_loop.providers._ollama_facts import entry, full_facts, listed_facts, tagged
+from bench_loop.providers._ollama_facts import (
+    entry,
+    full_facts,
+    listed_facts,
+    tagged,
+    with_running,
+)
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_dicts, as_text, shown
+from bench_loop.providers._text import as_dict, as_dicts, as_text, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 
 PORT = 11434
@@ -47,17 +53,22 @@ class Ollama:
         version = as_text(self._http.get_json("/api/version").get("version"))
         if version is None:
             raise _faults.not_a_model_server(self._http.server, "/api/version names no version")
-        return ServerFacts(
+        facts = ServerFacts(
             provider=self.name,
             engine="ollama",
             version=version,
             endpoint=self._http.endpoint.url,
             is_local=self._http.endpoint.is_local,
         )
+        return _launch.completed(facts, self._http.endpoint.port)
 
     def models(self) -> tuple[ModelFacts, ...]:
-        listing = self._http.get_json("/api/tags")
-        return tuple(listed_facts(tag) for tag in as_dicts(listing.get("models")))
+        """All of them; of those that are loaded also with their window and where they lie."""
+        tags = as_dicts(self._http.get_json("/api/tags").get("models"))
+        running = self._http.ask("GET", "/api/ps")
+        loaded = as_dict(running.json()) if running.status == 200 else {}
+        facts = [listed_facts(tag) for tag in tags]
+        return tuple(with_running(one, entry(loaded, one.model_id)) for one in facts)
 
     def model(self, model_id: str) -> ModelFacts:
         tags = self._http.get_json("/api/tags")
@@ -86,6 +97,9 @@ class Ollama:
                 return False
             time.sleep(0.1)
         return True
+
+    def free(self, model_id: str) -> bool | None:
+        return self.unload(model_id)
 
     def close(self) -> None:
         self._http.close()

@@ -1,6 +1,6 @@
 """Servers with an OpenAI-compatible `/v1/chat/completions`; llama.cpp's own extras where it is one.
 
-Which engine answers is read from what the server says of itself (`/props`, `/v1/models`), never
+Which engine answers is read from what the server says of itself (`_fingerprint.py`), never
 guessed from the port. Fields outside the OpenAI standard (`top_k`, `min_p`, ...) are sent to every
 engine, since its defaults may differ from ours; a server that refuses the request with 400 or 422
 gets it once more without them, and, if that helped, never again on this connection.
@@ -8,31 +8,47 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
-from bench_loop.providers import _faults
+from bench_loop.providers import _faults, _freeing, _launch
 from bench_loop.providers._ability import refuse_unless_chat
 from bench_loop.providers._endpoint import parse_endpoint
+from bench_loop.providers._fingerprint import (
+    LISTING,
+    LMSTUDIO_LISTINGS,
+    PROPS,
+    Identity,
+    Said,
+    identify,
+    is_llama_cpp,
+    lmstudio_entries,
+    questions,
+)
+from bench_loop.providers._gguf import chat_template
+from bench_loop.providers._lmstudio_facts import with_own_words
 from bench_loop.providers._openai_chat import (
     chat_body,
     foresight_body,
+    likely_in_prompt,
     likely_tokens,
     llama_extras,
     other_extras,
     parse_line,
+    read_body,
 )
 from bench_loop.providers._openai_facts import (
-    VERSION_PATHS,
-    Identity,
     base_name,
-    identify,
+    kv_cache_type,
     model_facts,
     speculative_method,
+    template_hash,
 )
 from bench_loop.providers._stream import StreamReader
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
@@ -41,6 +57,8 @@ from bench_loop.providers.ollama import Ollama
 
 DEFAULT_ENDPOINT = "http://127.0.0.1:8080"
 TITLE = "The OpenAI-compatible server"
+VLLM_MOST_LIKELY = 20
+"""Tokens that vLLM tells of at most, unless it was started with more (`--max-logprobs`)."""
 REMEDY = "Start your model server, or name its address with --endpoint."
 
 
@@ -72,7 +90,7 @@ class OpenAICompat:
         props = self._props()
         slots = as_dicts(self._http.ask("GET", "/slots").json()) if props else []
         identity = self._known()
-        return ServerFacts(
+        facts = ServerFacts(
             provider=self.name,
             engine=identity.engine,
             version=identity.version,
@@ -80,12 +98,25 @@ class OpenAICompat:
             is_local=self._http.endpoint.is_local,
             parallel_slots=as_count(props.get("total_slots")),
             speculative=speculative_method(props, slots),
+            kv_cache_type=self._kv_cache_type(),
         )
+        return _launch.completed(facts, self._http.endpoint.port)
+
+    def _kv_cache_type(self) -> str | None:
+        """What vLLM's `/metrics` say of it: `auto` is the model's own type."""
+        if self._known().engine != "vllm":
+            return None
+        answer = self._http.ask("GET", "/metrics")
+        return kv_cache_type(answer.body.decode("utf-8", "replace"))
 
     def models(self) -> tuple[ModelFacts, ...]:
         listing = self._list()
         props = self._props()
-        return tuple(model_facts(entry, listing, props) for entry in as_dicts(listing.get("data")))
+        known = [model_facts(entry, listing, props) for entry in as_dicts(listing.get("data"))]
+        if self._known().engine != "lmstudio":
+            return tuple(known)
+        own = lmstudio_entries({path: self._said(path) for path in LMSTUDIO_LISTINGS})
+        return tuple(with_own_words(facts, own) for facts in known)
 
     def model(self, model_id: str) -> ModelFacts:
         """What is known of one model; of Ollama's, all that its own API tells.
@@ -99,12 +130,23 @@ class OpenAICompat:
         for facts in known:
             if base_name(model_id) in (facts.model_id, facts.file_name):
                 refuse_unless_chat(facts)
-                return facts
+                return self._behind_proxy(facts)
         names = shown(", ".join(facts.model_id for facts in known)) or "none"
         raise ModelNotFoundError(
             f"The server at {self._http.endpoint.url} has no model {model_id!r}.",
             remedy=f"It has: {names}.",
         )
+
+    def _behind_proxy(self, facts: ModelFacts) -> ModelFacts:
+        """Of llama-swap what the llama.cpp server behind it says, if it runs: none is started."""
+        if self._known().engine != "llama-swap":
+            return facts
+        listed = self._listed_ids.get(facts.model_id, facts.model_id)
+        running = as_dicts(as_dict(self._http.ask("GET", "/running").json()).get("running"))
+        if not any((one.get("model"), one.get("state")) == (listed, "ready") for one in running):
+            return facts
+        props = self._props(f"/upstream/{quote(listed, safe='/')}/props")
+        return model_facts({"id": listed}, {}, props)
 
     def chat(self, request: ChatRequest, watch: Watch | None = None) -> ChatReply:
         engine = self._known().engine
@@ -113,7 +155,9 @@ class OpenAICompat:
                 "Ollama's OpenAI-compatible route has no switch for thinking.",
                 remedy="Use Ollama's own API: --provider ollama",
             )
-        extras = llama_extras(request) if engine == "llama.cpp" else other_extras(request)
+        extras = {} if engine == "llama.cpp" else other_extras(request)
+        if engine in ("llama.cpp", "llama-swap"):
+            extras |= llama_extras(request)
         body = chat_body(request)
         body["model"] = self._listed_ids.get(request.model_id, request.model_id)
         if not self._takes_extras:
@@ -129,41 +173,86 @@ class OpenAICompat:
         return reply
 
     def count_tokens(self, model_id: str, text: str) -> int | None:
-        if self._known().engine != "llama.cpp":
+        if self._known().engine not in ("llama.cpp", "vllm"):
             return None
-        tokens = self._tokenized(text)
+        tokens = self._tokenized(text, self._listed_ids.get(model_id, model_id))
         return len(tokens) if isinstance(tokens, list) else None
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        self._refuse_unless_llama_cpp()
-        ids = self._tokenized(text)
+        self._refuse_unless_foresighted()
+        ids = self._tokenized(text, self._first_model())
         if not isinstance(ids, list) or not all(isinstance(one, int) for one in ids):
             raise _faults.not_a_model_server(self._http.server, "/tokenize gives no token ids")
         return tuple(ids)
 
-    def next_tokens(self, tokens: Sequence[int], most_likely: int) -> dict[int, float]:
-        self._refuse_unless_llama_cpp()
-        answer = self._http.post_json("/completion", foresight_body(tokens, most_likely))
-        found = likely_tokens(answer)
-        if not found:
-            raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
-        return found
+    def foresee(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> Iterator[dict[int, float]]:
+        """Of llama.cpp one request a position, since it tells nothing of a prompt's own tokens."""
+        self._refuse_unless_foresighted()
+        if self._known().engine == "vllm":
+            yield from self._foreseen_at_once(tokens, first, most_likely)
+            return
+        for end in range(first, len(tokens)):
+            body = foresight_body(tokens[:end], most_likely)
+            found = likely_tokens(self._http.post_json("/completion", body))
+            if not found:
+                raise _faults.not_a_model_server(self._http.server, "/completion gives no logprobs")
+            yield found
 
-    def _refuse_unless_llama_cpp(self) -> None:
+    def _foreseen_at_once(
+        self, tokens: Sequence[int], first: int, most_likely: int
+    ) -> list[dict[int, float]]:
+        most = min(most_likely, VLLM_MOST_LIKELY)
+        body = read_body(self._first_model(), tokens, most)
+        found = likely_in_prompt(self._http.post_json("/v1/completions", body), most)
+        if len(found) != len(tokens) or not all(found[first:]):
+            raise _faults.not_a_model_server(self._http.server, "/v1/completions gives no logprobs")
+        return found[first:]
+
+    def _refuse_unless_foresighted(self) -> None:
         engine = self._known().engine
-        if engine != "llama.cpp":
+        if engine not in ("llama.cpp", "vllm"):
             raise ProviderError(
                 f"The server at {self._http.endpoint.url} ({engine}) does not tell the "
                 "probabilities of its tokens.",
-                remedy="Serve the model with llama.cpp, or name its GGUF file.",
+                remedy="Serve the model with llama.cpp or vLLM, or name its GGUF file.",
             )
 
-    def _tokenized(self, text: str) -> Any:
-        body = {"content": text, "add_special": False, "parse_special": False}
+    def _first_model(self) -> str:
+        """The id of the server's first model, in its own words."""
+        entries = as_dicts(self._list()["data"])
+        return next((found for one in entries if (found := as_text(one.get("id")))), "")
+
+    def _tokenized(self, text: str, model_id: str) -> Any:
+        if self._known().engine == "vllm":
+            body = {"model": model_id, "prompt": text, "add_special_tokens": False}
+        else:
+            body = {"content": text, "add_special": False, "parse_special": False}
         return self._http.post_json("/tokenize", body).get("tokens")
 
     def unload(self, model_id: str) -> bool:
         return False
+
+    def free(self, model_id: str) -> bool | None:
+        """As `Freeing` says; Ollama's own API is used where it is one."""
+        if self._known().engine == "ollama":
+            with closing(Ollama(self._http.endpoint, self._api_key)) as native:
+                return native.free(model_id)
+        return _freeing.free(self._http, self._listed_ids.get(model_id, model_id))
+
+    def file_template(self) -> FileTemplate | None:
+        """Of the file that a llama.cpp on this machine serves."""
+        path = as_text(self._props().get("model_path"))
+        if path is None or not self._http.endpoint.is_local:
+            return None
+        try:
+            if not Path(path).is_file():
+                return None
+            template = chat_template(Path(path))
+        except (OSError, ValueError):
+            return None
+        return FileTemplate(hash=template_hash(template) if template else None)
 
     def close(self) -> None:
         self._http.close()
@@ -177,25 +266,25 @@ class OpenAICompat:
         """Which engine it is, asked once for each connection, before any clock starts."""
         if self._identity is None:
             listing = self._list()
-            versions = {path: self._version(path) for path in VERSION_PATHS}
-            self._identity = identify(self._props(), listing, versions)
+            self._identity = identify(
+                listing, {path: self._said(path) for path in questions(listing)}
+            )
         return self._identity
 
     def _list(self) -> dict[str, Any]:
         """What `/v1/models` says. Raises ProviderError: down, loading, or no model server."""
-        listing = self._http.get_json("/v1/models")
+        listing = self._http.get_json(LISTING)
         if not isinstance(listing.get("data"), list):
-            raise _faults.not_a_model_server(self._http.server, "/v1/models lists no models")
+            raise _faults.not_a_model_server(self._http.server, f"{LISTING} lists no models")
         ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 
-    def _props(self) -> dict[str, Any]:
+    def _props(self, path: str = PROPS) -> dict[str, Any]:
         """What llama.cpp says at `/props`; empty for every other server."""
-        answer = self._http.ask("GET", "/props")
-        props = as_dict(answer.json()) if answer.status == 200 else {}
-        return props if "default_generation_settings" in props else {}
+        props = self._said(path).json()
+        return props if is_llama_cpp(props) else {}
 
-    def _version(self, path: str) -> str | None:
+    def _said(self, path: str) -> Said:
         answer = self._http.ask("GET", path)
-        return as_text(as_dict(answer.json()).get("version")) if answer.status == 200 else None
+        return Said(answer.status, answer.body, answer.headers.get("server", ""))

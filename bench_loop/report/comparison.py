@@ -10,18 +10,26 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
+from bench_loop.console import Signs, clean, in_signs, signs, width
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
 from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
+from bench_loop.report.ranks import rank_lines, rank_runs, ranks_json
 from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
 
 LETTERS = ascii_uppercase
+WITH_PLOT = 86
+"""Columns that a difference takes with its plot; with fewer its figures and words stay."""
+FEWEST_RANKED = 2
+"""So many runs are a pair; more are ranked too."""
 COLUMN = 18
 """Columns of one run in the table: a value and its interval."""
 VALUE = 6
 """Columns of the value in it."""
+
+MOST_NAMES = 12
+"""Tasks that are named for each run of a pair; the rest is counted."""
 
 VERDICT_STYLES = {"better": "better", "worse": "worse"}
 SCALES = (5, 10, 20, 30, 50, 100)
@@ -118,6 +126,10 @@ def print_comparison(
     drawn = signs(screen)
     sections = [_heads(runs, names, screen), *_tables(runs, drawn, screen)]
     sections += [_pair_lines(pair, drawn, screen) for pair in pairs]
+    if len(runs) > FEWEST_RANKED:
+        sections.append(
+            rank_lines(runs, rank_runs(runs), LETTERS, [_title(run) for run in runs], screen)
+        )
     for section in sections:
         for line in section:
             screen.print(in_signs(line, drawn), soft_wrap=True)
@@ -136,7 +148,8 @@ def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> 
         title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
         state = "" if run.status == "complete" else f"{run.status}, "
-        facts = f"{run.profile}, {state}{figures.moment(run.started_at)}, {clean(name)}"
+        how = "imported" if run.imported else run.profile
+        facts = f"{how}, {state}{figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
 
 
@@ -194,6 +207,8 @@ def _pair_lines(pair: Pair, drawn: Signs, screen: Console) -> Iterator[Text]:
     else:
         yield from _forest(pair.letter, found.quality, found.suites, drawn, screen)
         yield from _advice(found, screen)
+        yield from _differing_lines(pair.letter, found, screen)
+        yield from _ratio_lines(pair.letter, found, screen)
     if found.speed_reasons:
         yield Text("Speed is not comparable:", style="basis")
         for reason in found.speed_reasons:
@@ -214,7 +229,7 @@ def _forest(
     differences = (quality, *suites)
     reach = max(max(abs(each.low), abs(each.high)) for each in differences)
     scale = next(end for end in SCALES if end >= reach)
-    is_narrow = width(screen) < NARROW
+    is_narrow = width(screen) < WITH_PLOT
     if not is_narrow:
         yield difference_axis(scale)
     for each in differences:
@@ -224,7 +239,7 @@ def _forest(
             line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
             line.append("  ")
         line.append(f"{figure.value:>5}", style="figure")
-        line.append(f" {f'({figure.interval})':<14}", style="basis")
+        line.append(f" {f'({figure.interval})':<15}", style="basis")
         yield line.append(each.verdict, style=VERDICT_STYLES.get(each.verdict, "undecided"))
 
 
@@ -240,6 +255,41 @@ def _advice(found: RunComparison, screen: Console) -> Iterator[Text]:
         yield from wrapped(Text(" ".join(parts), style="basis"), screen)
 
 
+def _differing_lines(letter: str, found: RunComparison, screen: Console) -> Iterator[Text]:
+    """Which tasks came out better in which run, and how many could not be paired."""
+    for name, tasks in (
+        (letter, [task for task in found.differing if task.b > task.a]),
+        ("A", [task for task in found.differing if task.a > task.b]),
+    ):
+        if not tasks:
+            continue
+        named = [clean(task.task_id) for task in tasks[:MOST_NAMES]]
+        if len(tasks) > MOST_NAMES:
+            named.append(f"and {len(tasks) - MOST_NAMES} more")
+        head = f"{len(tasks)} {_plural(len(tasks), 'task')} better in {name}: "
+        yield from wrapped(Text.assemble(head, (", ".join(named), "basis")), screen)
+    if found.unpaired_count:
+        count = found.unpaired_count
+        text = f"{count} {_plural(count, 'task')} left out: not scored in both, or asked otherwise."
+        yield from wrapped(Text(text, style="basis"), screen)
+
+
+def _ratio_lines(letter: str, found: RunComparison, screen: Console) -> Iterator[Text]:
+    if not found.speed:
+        return
+    text = Text(f"Speed, {letter} by A: ")
+    for number, each in enumerate(found.speed):
+        figure = figures.ratio(each.value, each.low, each.high)
+        interval = f" ({figure.interval})" if figure.interval else ""
+        text.append(f"{', ' if number else ''}{each.name} ")
+        text.append(figure.value, style="figure").append(interval, style="basis")
+    yield from wrapped(text, screen)
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
 def comparison_json(
     runs: Sequence[RunResult], names: Sequence[str], pairs: Sequence[Pair]
 ) -> dict[str, Any]:
@@ -250,6 +300,7 @@ def comparison_json(
             for letter, run, name in zip(LETTERS, runs, names, strict=False)
         ],
         "pairs": [_pair_json(pair) for pair in pairs],
+        "ranks": ranks_json(rank_runs(runs), LETTERS),
     }
 
 
@@ -281,6 +332,9 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "quality": _difference_json(found.quality) if found.quality else None,
         "suites": [_difference_json(each) for each in found.suites],
         "mcnemar_p": found.mcnemar_p,
+        "differing_tasks": [asdict(task) for task in found.differing],
+        "unpaired_count": found.unpaired_count,
+        "speed": [asdict(ratio) for ratio in found.speed],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ def _plain(value: Any) -> Any:
     """`value` as JSON knows it."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):

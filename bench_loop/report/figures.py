@@ -116,6 +116,13 @@ def difference(value: float, interval: Sequence[float] | None) -> Figure:
     return Figure(signed(value, 1), ends, exact(value, interval))
 
 
+def ratio(value: float, low: float | None, high: float | None) -> Figure:
+    """How many times as much: `1.52×` and `1.40–1.65`."""
+    ends = None if low is None or high is None else (low, high)
+    words = f"{significant(ends[0], 3)}–{significant(ends[1], 3)}" if ends else None
+    return Figure(f"{significant(value, 3)}×", words, exact(value, ends))
+
+
 def signed(value: float, decimals: int) -> str:
     """`+1.6` or `−6.4`; what rounds to zero has no sign."""
     text = number(value, decimals)
@@ -146,6 +153,11 @@ def duration(value: float) -> str:
         return f"{minutes} min"
     hours, rest = divmod(minutes, 60)
     return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def known_duration(value: float | None) -> str:
+    """`duration`, or that it is not known: an import may not state it."""
+    return "a time not stated" if value is None else duration(value)
 
 
 def time_left(low_s: float, high_s: float) -> str:

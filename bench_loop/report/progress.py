@@ -18,17 +18,17 @@ from bench_loop.console import clean, in_signs, signs, width
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.engine.events import (
     Event,
+    Forecasted,
     Noted,
     RunFinished,
     RunStarted,
-    SpeedExtended,
     SpeedPlanned,
     SuitesLeftOut,
     TrialFinished,
     TrialStarted,
 )
+from bench_loop.engine.forecast import TimeLeft
 from bench_loop.report import figures
-from bench_loop.report.estimate import Finished, time_left
 from bench_loop.report.marks import (
     cell,
     cut,
@@ -71,20 +71,18 @@ class RunProgress:
         self._path = signal_path(nodes, self._signs) if nodes else None
         self._planned = dict(planned or {})
         self._outcomes: dict[str, list[Outcome | None]] = {name: [] for name in self._planned}
-        self._finished: dict[str, list[Finished]] = {}
-        self._expected: Mapping[str, Sequence[float]] = {}
-        self._probes_s = 0.0
+        self._left: TimeLeft | None = None
         self._quality_total = self._total = sum(self._planned.values())
         self._current: TrialStarted | None = None
         self._note = ""
         self._last_loss: Text | None = None
         self._rate: float | None = None
-        self._began = self._trial_began = clock()
+        self._began = self._left_since = clock()
         self._screen = _Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
-        self._began = self._trial_began = self._clock()
+        self._began = self._clock()
         self.note("Waiting for the model")
         if self._screen:
             self._screen.open()
@@ -113,8 +111,8 @@ class RunProgress:
                     self._write(Text(f"Not run: {left_out}. {event.reason} {event.remedy}"))
                 case SpeedPlanned():
                     self._plan_speed(event)
-                case SpeedExtended():
-                    self._extend_speed(event)
+                case Forecasted():
+                    self._forecast(event.left)
                 case Noted():
                     self.note(event.sentence)
                 case TrialStarted():
@@ -153,40 +151,33 @@ class RunProgress:
         self._planned = {SPEED: trials} | self._planned | {SPEED: trials}
         self._outcomes = {SPEED: [], **self._outcomes}
         self._total = event.total
-        self._expected = event.seconds
-        self._probes_s = event.probes_s
         if not self._screen:
             expected = figures.duration(event.expected_s)
             self._write(Text(f"speed plan {event.plan}: {trials} trials, about {expected}"))
         self._draw()
 
-    def _extend_speed(self, event: SpeedExtended) -> None:
-        """More trials than planned come next, before the rest of the speed suite."""
-        done = len(self._outcomes[SPEED])
-        costs = list(self._costs(SPEED))
-        costs[done:done] = [event.seconds] * event.trials
-        self._expected = {**self._expected, SPEED: costs}
-        self._planned[SPEED] += event.trials
-        self._total += event.trials
+    def _forecast(self, left: TimeLeft) -> None:
+        """Take in what is left of the run; it may hold more or fewer timed trials than before."""
+        if SPEED in self._planned:
+            planned = len(self._outcomes[SPEED]) + left.timed_trials
+            self._total += planned - self._planned[SPEED]
+            self._planned[SPEED] = planned
+        if self._left is None and not self._screen:
+            self._write(Text(f"{_words(left)} to go"))
+        self._left, self._left_since = left, self._clock()
         self._draw()
 
     def _begin(self, event: TrialStarted) -> None:
         self._current = event
-        if event.suite != SPEED:
-            self._probes_s = 0.0
         self._outcomes.setdefault(event.suite, [])
         self._note = ""
-        self._trial_began = self._clock()
         self._draw()
         if self._screen:
             self._screen.is_still = event.is_timed
 
     def _finish(self, event: TrialFinished) -> None:
-        now = self._clock()
         trial = event.trial
         self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
-        self._learn(trial, now - self._trial_began)
-        self._trial_began = now
         self._rate = event.generation_tps or self._rate
         if self._screen:
             self._screen.is_still = False
@@ -195,23 +186,6 @@ class RunProgress:
         else:
             self._write(self._finished_line(event))
         self._draw()
-
-    def _learn(self, trial: Trial, seconds: float) -> None:
-        """Take in how long the newest trial took, if it was planned.
-
-        A timed one that stopped before its length says nothing of how quick the machine is.
-        """
-        number = len(self._outcomes[trial.suite]) - 1
-        costs = self._costs(trial.suite)
-        is_short = trial.suite == SPEED and trial.finish_reason != "length"
-        if number < len(costs) and costs[number] > 0 and not is_short:
-            self._finished.setdefault(trial.suite, []).append(Finished(seconds, costs[number]))
-
-    def _costs(self, suite: str) -> Sequence[float]:
-        """What each planned trial of a suite is expected to take; all the same if not known."""
-        if self._expected:
-            return self._expected.get(suite, ())
-        return [1.0] * self._planned.get(suite, 0)
 
     def _draw(self) -> None:
         if self._screen:
@@ -298,16 +272,9 @@ class RunProgress:
 
     def _time_left(self) -> str | None:
         """The range of time left in words; None before there is evidence, or a plan."""
-        to_come = {name: self._costs(name)[len(self._outcomes[name]) :] for name in self._planned}
-        to_come = {name: costs for name, costs in to_come.items() if costs}
-        is_forecast = bool(self._expected)
-        found = time_left(self._finished, to_come, is_forecast=is_forecast) if to_come else None
-        if found is None:
+        if self._left is None:
             return None
-        spent, probes_s = self._clock() - self._trial_began, self._probes_s
-        return figures.time_left(
-            max(found.low + probes_s - spent, 0), max(found.high + probes_s - spent, 0)
-        )
+        return _words(self._left.after(self._clock() - self._left_since))
 
 
 class _Screen:
@@ -350,6 +317,10 @@ def _elapsed(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _words(left: TimeLeft) -> str:
+    return figures.time_left(left.low, left.high)
 
 
 def _short(trial: Trial) -> str:

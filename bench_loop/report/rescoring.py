@@ -66,7 +66,7 @@ def _doubts(suite: SuiteChange) -> Iterator[str]:
         yield "This installation has no such suite: its verdicts stay as they are."
     elif suite.is_stale:
         yield (
-            f"Its pack has changed since the run ({suite.before.pack_hash[:19]}, now "
+            f"Its pack has changed since the run ({(suite.before.pack_hash or '')[:19]}, now "
             f"{suite.current_hash[:19] if suite.current_hash else ''}): the run keeps its verdicts."
             " Run the suite again to get current ones."
         )

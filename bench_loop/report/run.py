@@ -36,6 +36,7 @@ from bench_loop.report.trials import (
 from bench_loop.result.records import (
     ContextFacts,
     Determinism,
+    Imported,
     Machine,
     RunHeader,
     RunResult,
@@ -59,7 +60,7 @@ def run_view(result: RunResult) -> RunView:
         status=result.status,
         scoring_version=one_line(result.scoring_version),
         started=figures.moment(result.started_at),
-        runtime=figures.duration(result.total_runtime_s),
+        runtime=figures.known_duration(result.total_runtime_s),
         not_ranked=not_ranked_reason(result),
         lede=run_lede(result),
         notices=(*notices(result), *doubts(result)),
@@ -127,7 +128,9 @@ def _answers_stat(header: RunHeader) -> Stat:
         "Right answers",
         None if rate is None else figures.rate(rate, None),
         unit="/min",
-        basis=f"{figures.duration(header.total_runtime_s)} in all",
+        basis=None
+        if header.total_runtime_s is None
+        else f"{figures.duration(header.total_runtime_s)} in all",
     )
 
 
@@ -154,6 +157,9 @@ def _reliability_basis(judged: Sequence[Trial]) -> str | None:
 def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, ...]:
     """From the weights to the verdict, with the points where BenchLoop's clock sits."""
     subject, machine = result.subject, result.machine
+    if result.imported:
+        tool = PathNode("another tool's clock", harness_label(result), (), is_probe=False)
+        return (_weights_node(subject), _device_node(machine), tool)
     harness = PathNode(
         kind="harness, recording" if subject.harness == "raw" else "harness",
         name=harness_label(result),
@@ -245,28 +251,42 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
     context = subject.context
     loaded = context.loaded if context else None
     return _readings(
-        ("temperature", f"{sampling.temperature:g}"),
-        ("top_p, top_k, min_p", f"{sampling.top_p:g}, {sampling.top_k}, {sampling.min_p:g}"),
+        ("temperature", f"{sampling.temperature:g}" if sampling else None),
+        (
+            "top_p, top_k, min_p",
+            f"{sampling.top_p:g}, {sampling.top_k}, {sampling.min_p:g}" if sampling else None,
+        ),
         ("seeds", settings.seed_rule),
-        ("trials a task", str(settings.trials)),
+        ("trials a task", None if settings.trials is None else str(settings.trials)),
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
-        (
-            "window asked, loaded",
-            f"{figures.count(settings.context_window)}, "
-            f"{figures.count(loaded) if loaded else 'not read back'}",
-        ),
-        ("window usable", _usable(context)),
-        ("thinking", {True: "on", False: "off", None: "no such switch"}[subject.thinking]),
-        ("prompt cache", "allowed" if settings.use_prompt_cache else "off"),
+        ("window asked, loaded", _windows(settings.context_window, loaded)),
+        ("window usable", _usable(context) if result.imported is None else None),
+        ("thinking", _thinking(result)),
+        ("prompt cache", _cache(settings.use_prompt_cache)),
         ("flash attention", _switch(settings.flash_attention)),
         ("parallel slots", _known(settings.parallel_slots)),
         ("threads", _known(settings.threads)),
         ("KV cache", subject.kv_cache_type or "unknown"),
         ("speculative decoding", subject.speculative or "unknown"),
         ("on the GPU", _offload(subject)),
-        ("same answer twice", _determinism(result.determinism)),
+        ("same answer twice", _determinism(result.determinism) if not result.imported else None),
+        *(result.imported.stated.items() if result.imported else ()),
     )
+
+
+def _windows(asked: int | None, loaded: int | None) -> str | None:
+    read_back = figures.count(loaded) if loaded else "not read back"
+    return None if asked is None else f"{figures.count(asked)}, {read_back}"
+
+
+def _thinking(result: RunHeader) -> str | None:
+    words = {True: "on", False: "off", None: None if result.imported else "no such switch"}
+    return words[result.subject.thinking]
+
+
+def _cache(is_used: bool | None) -> str | None:
+    return {True: "allowed", False: "off", None: None}[is_used]
 
 
 def _usable(context: ContextFacts | None) -> str:
@@ -314,12 +334,13 @@ def machine_readings(machine: Machine) -> tuple[Reading, ...]:
 
 def provenance(result: RunHeader) -> tuple[Reading, ...]:
     """What a sceptic needs to trace the run."""
-    subject = result.subject
+    subject, imported, software = result.subject, result.imported, result.software
     return _readings(
+        *(_import_readings(imported) if imported else ()),
         ("run", result.run_id),
         ("fingerprint", result.fingerprint.removeprefix("sha256:")[:16]),
         ("started", figures.moment(result.started_at)),
-        ("took", figures.duration(result.total_runtime_s)),
+        ("took", figures.known_duration(result.total_runtime_s)),
         ("run index", str(result.run_index)),
         ("bench-loop", result.benchmark_version),
         ("scoring", result.scoring_version),
@@ -327,16 +348,33 @@ def provenance(result: RunHeader) -> tuple[Reading, ...]:
         ("file", subject.file_name),
         ("weights", subject.weights_digest or "no digest offered"),
         ("chat template", subject.chat_template_hash or "not offered"),
-        ("python", result.software.python),
-        ("platform", result.software.platform),
+        ("python", software.python if software else None),
+        ("platform", software.platform if software else None),
+    )
+
+
+def _import_readings(imported: Imported) -> tuple[tuple[str, str], ...]:
+    tool = " ".join(filter(None, (imported.tool, imported.tool_version)))
+    began = imported.measured_at
+    return (
+        ("imported from", f"{tool}: {imported.file_name}"),
+        ("file hash", imported.file_hash),
+        ("imported", figures.moment(imported.at)),
+        ("measured", figures.moment(began) if began else "at a time not stated"),
     )
 
 
 def command_line(result: RunHeader) -> str:
-    """The command that measures the same stack again, quoted for a POSIX shell."""
+    """The command that measures the same stack again, quoted for a POSIX shell.
+
+    For an import it is the one that measures the same model here.
+    """
     import shlex
 
-    subject = result.subject
+    subject, settings = result.subject, result.settings
+    if result.imported:
+        words = ["bench-loop", "run", "--model", subject.model_id, "--profile", "quick"]
+        return one_line(shlex.join(words), limit=1000)
     words = ["bench-loop", "run", "--model", subject.model_id, "--provider", subject.provider]
     if subject.harness != "raw":
         words += ["--harness", subject.harness]
@@ -344,10 +382,10 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
-    if result.settings.trials > 1:
-        words += ["--trials", str(result.settings.trials)]
-    if result.settings.context_window != CONTEXT_WINDOW:
-        words += ["--context-window", str(result.settings.context_window)]
+    if settings.trials is not None and settings.trials > 1:
+        words += ["--trials", str(settings.trials)]
+    if settings.context_window != CONTEXT_WINDOW:
+        words += ["--context-window", str(settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
 
 

@@ -58,7 +58,7 @@ def _cells(run: StoredRun) -> list[Text]:
         name,
         Text(f"{result.started_at:%Y-%m-%d %H:%M}"),
         Text(clean(model)),
-        Text(result.profile),
+        Text("imported" if result.imported else result.profile),
         state,
         Text(quality.value if quality else figures.UNKNOWN),
         Text(speed.value if speed else figures.UNKNOWN),

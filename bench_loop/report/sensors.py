@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bench_loop.report import figures
 from bench_loop.report.figures import UNKNOWN
 from bench_loop.report.records import Reading
-from bench_loop.result.records import PeakMemory, Power, RunHeader
+from bench_loop.result.records import PeakMemory, Power, PowerSource, RunHeader
 
 NO_SENSOR = f"{UNKNOWN} no sensor"
-SENSORS = {"nvml": "NVML, all GPUs", "rapl": "RAPL, processor packages"}
+SENSORS: Mapping[PowerSource, str] = {
+    "nvml": "NVML, all GPUs",
+    "rapl": "RAPL, processor packages",
+    "amdgpu": "amdgpu, all GPUs",
+    "amd_smi": "amd-smi, all GPUs",
+    "rocm_smi": "rocm-smi, all GPUs",
+    "powermetrics": "powermetrics, the whole chip, estimated",
+}
 
 
 def sensor_readings(header: RunHeader) -> tuple[Reading, ...]:

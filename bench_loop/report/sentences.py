@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.machine.forwarders import is_door
+from bench_loop.machine.record import UNKNOWN
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
@@ -14,9 +16,17 @@ from bench_loop.report.stack import (
     generation_figure,
     quality_suites,
     score_figure,
+    spread_figure,
     ttft_figure,
 )
-from bench_loop.result.records import Aggregates, RunHeader, RunResult, SuiteResult
+from bench_loop.result.records import (
+    Aggregates,
+    Imported,
+    Machine,
+    RunHeader,
+    RunResult,
+    SuiteResult,
+)
 from bench_loop.scoring import constants
 from bench_loop.scoring.plausibility import Implausible
 from bench_loop.scoring.suites import is_censored
@@ -40,6 +50,9 @@ def run_lede(header: RunHeader) -> tuple[Span, ...]:
         spans += [Span("It writes "), Span(generation.value, "strong"), Span(" tok/s")]
         ttft = ttft_figure(header.speed)
         spans += [Span(f" after {ttft.value} s to the first token.") if ttft else Span(".")]
+    elif header.speed and header.speed.prompt_tps and not suites:
+        prompt = spread_figure(header.speed.prompt_tps)
+        spans += [Span("It reads "), Span(prompt.value, "strong"), Span(" prompt tok/s.")]
     return tuple(spans)
 
 
@@ -49,7 +62,7 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
         return _best_and_worst(suites, header.aggregates)
     answers = sum(map(_lost_answers, suites))
     if header.status == "complete":
-        of_what = f"{answers + sum(suite.error_count for suite in suites)} trials"
+        of_what = f"{answers + sum(suite.error_count or 0 for suite in suites)} trials"
     else:
         of_what = f"the {answers} answers it gave"
     return [Span("It passed "), Span("none", "strong"), Span(f" of {of_what}. ")]
@@ -57,7 +70,8 @@ def _passes(suites: Sequence[SuiteResult], header: RunHeader) -> list[Span]:
 
 def _lost_answers(suite: SuiteResult) -> int:
     """Answers that did not pass; what ended in an error is no answer of the model."""
-    return suite.partial_count + suite.fail_count + suite.truncated_count
+    counts = (suite.partial_count, suite.fail_count, suite.truncated_count)
+    return sum(count or 0 for count in counts)
 
 
 def _best_and_worst(suites: Sequence[SuiteResult], scores: Aggregates) -> list[Span]:
@@ -93,6 +107,8 @@ def figure_spans(figure: Figure) -> list[Span]:
 def notices(header: RunHeader) -> tuple[Notice, ...]:
     """What limits this run, worst first."""
     found: list[Notice] = []
+    if header.imported:
+        found += _import_notices(header.imported)
     if header.status != "complete":
         reason = header.status_reason or "what was finished is shown."
         found.append(Notice("limit", f"{header.status.capitalize()}: {one_line(reason, 400)}"))
@@ -108,10 +124,8 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
                 "leaves out the pauses; speed after one was measured behind a new calibration.",
             )
         )
-    if not header.machine.is_local:
-        found.append(
-            Notice("information", "The server is not on this machine: its hardware is not known.")
-        )
+    if place := place_of_server(header.machine):
+        found.append(Notice("information", place))
     censored = [one_line(suite.suite) for suite in quality_suites(header) if is_censored(suite)]
     if censored:
         names = ", ".join(censored)
@@ -119,6 +133,35 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
             Notice("limit", f"Censored: 2 % or more of the answers were cut off in {names}.")
         )
     return tuple(found)
+
+
+def _import_notices(imported: Imported) -> Iterator[Notice]:
+    """That another tool measured, and where its file contradicts itself."""
+    tool = " ".join(filter(None, (imported.tool, imported.tool_version)))
+    yield Notice(
+        "limit",
+        f"Not ranked, imported: {one_line(tool)} measured this in its own way, and nothing of it "
+        "was measured again.",
+    )
+    for finding in imported.findings:
+        yield Notice("wrong", one_line(finding, 400))
+
+
+def place_of_server(machine: Machine) -> str | None:
+    """Where the server is, if not plainly on the machine that the result names."""
+    if machine.is_local and machine.listener == UNKNOWN:
+        return "Which program answers at the server's port is not known: it may be a tunnel."
+    if machine.is_local and machine.listener and is_door(machine.listener):
+        return (
+            "The server runs in a container or virtual machine of this computer: how much of the "
+            "hardware it may use is not known."
+        )
+    if machine.is_local is not False:
+        return None
+    if machine.listener:
+        program = one_line(machine.listener)
+        return f"{program} hands the requests on: the hardware behind it is not known."
+    return "The server is not on this machine: its hardware is not known."
 
 
 def doubts(result: RunResult) -> tuple[Notice, ...]:

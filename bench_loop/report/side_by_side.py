@@ -12,7 +12,7 @@ from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import Span, StackName
 from bench_loop.result.records import RunHeader, RunResult
-from bench_loop.scoring.paired import Difference, RunComparison, Verdict, compare_runs
+from bench_loop.scoring.paired import Difference, Ratio, RunComparison, Verdict, compare_runs
 
 LETTERS = "ABCDEF"
 MOST_TASKS = 60
@@ -178,6 +178,9 @@ def _against_first(compared: RunComparison | None) -> str:
     parts = [f"quality {_figure(compared.quality)}", compared.quality.advice]
     if compared.mcnemar_p is not None:
         parts.append(f"McNemar p = {figures.significant(compared.mcnemar_p, 2)}")
+    if compared.unpaired_count:
+        parts.append(f"{compared.unpaired_count} tasks could not be paired")
+    parts += [f"{each.name} {_ratio(each)} of A's" for each in compared.speed]
     note = ", ".join(filter(None, parts))
     if not compared.speed_reasons:
         return note
@@ -191,6 +194,10 @@ def _word(verdict: Verdict) -> Word:
 
 def _figure(difference: Difference) -> Figure:
     return figures.difference(difference.difference, (difference.low, difference.high))
+
+
+def _ratio(each: Ratio) -> Figure:
+    return figures.ratio(each.value, each.low, each.high)
 
 
 def _limit(found: Sequence[RunComparison]) -> float:
@@ -279,7 +286,7 @@ _SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
     ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),
     ("thinking", lambda run: {True: "on", False: "off", None: "none"}[run.subject.thinking]),
     ("trials", lambda run: run.settings.trials),
-    ("temperature", lambda run: run.settings.sampling.temperature),
+    ("temperature", lambda run: run.settings.sampling and run.settings.sampling.temperature),
     ("KV cache", lambda run: run.subject.kv_cache_type),
     ("flash attention", lambda run: run.settings.flash_attention),
     ("parallel slots", lambda run: run.settings.parallel_slots),

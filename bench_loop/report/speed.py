@@ -26,12 +26,13 @@ def speed_view(speed: Speed, trials: Sequence[Trial]) -> SpeedView:
     measured = [t for t in trials if t.suite == "speed" and not is_sustained(t.task_id)]
     bases = {spread.basis for _, _, spread in quantities if spread and spread.basis}
     return SpeedView(
-        plan=speed.plan,
+        plan=speed.plan or "of another tool",
         rows=tuple(_speed_row(name, unit, spread) for name, unit, spread in quantities if spread),
         shapes=tuple(_shape_row(shape) for shape in speed.shapes),
         trials=tuple(_speed_trial_row(trial) for trial in measured),
         findings=tuple(one_line(finding) for finding in speed.findings),
-        basis=", ".join(sorted(basis.replace("_", " ") for basis in bases)) or "client clocks",
+        basis=", ".join(sorted(basis.replace("_", " ") for basis in bases))
+        or ("client clocks" if speed.plan else "not stated"),
         loads=load_tables(speed),
     )
 

@@ -35,11 +35,11 @@ def harness_shape(harness: str) -> str:
 
 def harness_label(header: RunHeader) -> str:
     """The harness and its version; `raw (tools)` where suites with tools had its tool loop."""
-    name, version = one_line(header.subject.harness), one_line(header.subject.harness_version)
+    name, version = one_line(header.subject.harness), one_line(header.subject.harness_version or "")
     suites = quality_suites(header)
     with_tools = sum(_has_tools(suite.suite) for suite in suites) if name == "raw" else 0
     if not with_tools:
-        return f"{name} {version}"
+        return f"{name} {version}".rstrip()
     return f"raw (tools) {version}" if with_tools == len(suites) else f"raw, raw (tools) {version}"
 
 
@@ -59,7 +59,7 @@ def stack_name(subject: Subject, machine: Machine) -> StackName:
         model=one_line(subject.model_id),
         quantization=one_line(subject.quantization) if subject.quantization else None,
         harness=one_line(subject.harness),
-        harness_version=one_line(subject.harness_version),
+        harness_version=one_line(subject.harness_version or ""),
         harness_shape=harness_shape(subject.harness),
         device=device(machine),
     )
@@ -77,8 +77,10 @@ def device(machine: Machine) -> str:
         return " + ".join(f"{n} × {kind}" if n > 1 else kind for kind, n in kinds.items())
     if machine.declared and machine.declared.gpu:
         return f"{one_line(machine.declared.gpu)} (declared)"
-    if not machine.is_local:
+    if machine.is_local is False:
         return "a remote server"
+    if machine.is_local is None and (machine.backend != "cpu" or not machine.cpu_model):
+        return "a machine not stated"
     return f"CPU only, {one_line(machine.cpu_model)}" if machine.cpu_model else "CPU only"
 
 

@@ -103,15 +103,17 @@ def stack_nodes(header: RunHeader) -> tuple[str, ...]:
 def _head(result: RunResult, page: _Page) -> Iterator[Text]:
     """The signal path, and under it where and how was measured."""
     yield from page.prose(signal_path(stack_nodes(result), page.signs))
-    context = result.subject.context
-    window = (
-        f"window {figures.count(context.loaded)} read back"
-        if context and context.loaded
-        else f"window {figures.count(result.settings.context_window)} asked for"
-    )
-    took = f"{result.profile} profile, {figures.duration(result.total_runtime_s)}"
-    facts = f"{views.device(result.machine)}, {window}, {took}"
-    yield from page.prose(Text(clean(facts), style="basis"))
+    took = figures.known_duration(result.total_runtime_s)
+    how = "imported" if result.imported else f"{result.profile} profile"
+    facts = (views.device(result.machine), _window(result), f"{how}, {took}")
+    yield from page.prose(Text(clean(", ".join(filter(None, facts))), style="basis"))
+
+
+def _window(result: RunResult) -> str | None:
+    context, asked = result.subject.context, result.settings.context_window
+    if context and context.loaded:
+        return f"window {figures.count(context.loaded)} read back"
+    return None if asked is None else f"window {figures.count(asked)} asked for"
 
 
 def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
@@ -174,7 +176,7 @@ def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
 
 def _speed_basis(speed: Speed) -> str:
     counted = speed.generation_tps
-    parts = [f"plan {speed.plan}"]
+    parts = [f"plan {speed.plan}" if speed.plan else _shape_words(speed)]
     if counted:
         parts.append(f"n {counted.n}")
     for name, other in (("prompt", speed.prompt_tps), ("TTFT", speed.ttft_s)):
@@ -184,6 +186,16 @@ def _speed_basis(speed: Speed) -> str:
         parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
     parts += [clean(finding).replace("_", " ") for finding in speed.findings]
     return ", ".join(parts)
+
+
+def _shape_words(speed: Speed) -> str:
+    """The shapes of another tool, as llama-bench names them: `pp512, tg128`."""
+    words = []
+    for shape in speed.shapes:
+        depth = f" @ d{shape.depth_tokens}" if shape.depth_tokens else ""
+        parts = (("pp", shape.prompt_tokens), ("tg", shape.output_tokens))
+        words.append("+".join(f"{name}{n}" for name, n in parts if n) + depth)
+    return ", ".join(words)
 
 
 def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
@@ -275,7 +287,7 @@ def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
         line.append(f"{sign(trial.outcome, page.signs)} ", style=style)
         line.append(f"{outcome_word(trial.outcome)}  ", style=style)
         line.append(clean(trial.task_id), style="figure")
-        if result.settings.trials > 1:
+        if (result.settings.trials or 0) > 1:
             line.append(f", trial {trial.trial}")
         line.append(f"  {clean(trial.reason or '')}", style="basis")
         yield from wrapped(line, page.screen, limit=MESSAGE_LINES)

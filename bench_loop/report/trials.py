@@ -65,7 +65,7 @@ def suite_row(suite: SuiteResult, trials: Sequence[Trial]) -> SuiteRow:
     return SuiteRow(
         suite=one_line(suite.suite),
         version=one_line(suite.version),
-        tasks=figures.count(suite.task_count),
+        tasks=UNKNOWN if suite.task_count is None else figures.count(suite.task_count),
         trials_each=f"× {each}" if each > 1 else None,
         score=score_figure(suite.score, suite.score_interval),
         bar=None if suite.score is None else plots.score_bar(suite.score, suite.score_interval),

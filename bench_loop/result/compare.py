@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench_loop.contracts.chat import Sampling
-from bench_loop.result.records import RunHeader, SuiteResult
+from bench_loop.result.records import ImportFormat, RunHeader, SuiteResult
 
 WINDOW_CLASSES = (2048, 4096, 8192, 16384, 32768, 40960, 65536, 131072, 262144, 1048576)
 """Context windows, in tokens, between which a loaded window is counted as the lower one."""
@@ -56,6 +56,14 @@ SPEED_SETTINGS: tuple[tuple[str, Read], ...] = (
 """Settings that must be equal for speed only."""
 
 
+IMPORT_TITLES: dict[ImportFormat, str] = {
+    "llama_bench": "llama-bench",
+    "lm_eval": "lm-evaluation-harness",
+    "speed_jsonl": "a speed experiment",
+}
+"""What a file of each format is called in a sentence."""
+
+
 def not_comparable(
     a: RunHeader, b: RunHeader, *, may_harness_differ: bool = False
 ) -> tuple[str, ...]:
@@ -64,6 +72,8 @@ def not_comparable(
     `may_harness_differ` is for a comparison of harnesses: then the harness is what is compared,
     and the model must be the same.
     """
+    if foreign := _import_reasons(a, b):
+        return foreign
     is_of_harnesses = may_harness_differ and _is_same_model(a, b)
     return (
         *_suite_differences(a, b),
@@ -75,26 +85,39 @@ def not_comparable(
     )
 
 
+def _import_reasons(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
+    """That another tool measured one of them, or both: its way of measuring is not known enough."""
+    found = {run.imported.format: None for run in (a, b) if run.imported}
+    if not found:
+        return ()
+    titles = " and ".join(IMPORT_TITLES[name] for name in found)
+    which = "Both were" if a.imported and b.imported else "One of them was"
+    return (f"{which} imported from {titles}: shown, and never compared with a verdict.",)
+
+
 def core_settings(run: RunHeader) -> dict[str, Any]:
     """What must be equal in runs that are ranked together, as JSON: what `not_comparable` asks.
 
     The chat template is left out, since it belongs to the model.
     """
     fields = {what: read(run) for what, read in (*CORE_SETTINGS, *HARNESS_SETTINGS)}
+    sampling, window = run.settings.sampling, _loaded_window(run)
     return {
         **fields,
         "suites": [[suite.suite, suite.version, suite.pack_hash] for suite in _by_name(run)],
-        "sampling": run.settings.sampling.model_dump(mode="json"),
-        "context window": window_class(_loaded_window(run)),
+        "sampling": sampling.model_dump(mode="json") if sampling else None,
+        "context window": None if window is None else window_class(window),
     }
 
 
 def _by_name(run: RunHeader) -> list[SuiteResult]:
-    return sorted(run.suites, key=lambda suite: (suite.suite, suite.version, suite.pack_hash))
+    return sorted(run.suites, key=lambda one: (one.suite, one.version, one.pack_hash or ""))
 
 
 def speed_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
     """Why the speed of two runs is not comparable, beside the reasons of `not_comparable`."""
+    if foreign := _import_reasons(a, b):
+        return foreign
     if a.speed is None or b.speed is None:
         return ("The speed suite was not run in both.",)
     reasons = list(_differences(SPEED_SETTINGS, a, b))
@@ -127,8 +150,8 @@ def _suite_differences(a: RunHeader, b: RunHeader) -> list[str]:
             )
         elif first.pack_hash != second.pack_hash:
             reasons.append(
-                f"The pack of {name} differs ({_short(first.pack_hash)} against "
-                f"{_short(second.pack_hash)}): one of them was changed."
+                f"The pack of {name} differs ({_short(first.pack_hash or 'unknown')} against "
+                f"{_short(second.pack_hash or 'unknown')}): one of them was changed."
             )
     return reasons
 
@@ -142,7 +165,9 @@ def _differences(fields: tuple[tuple[str, Read], ...], a: RunHeader, b: RunHeade
     return reasons
 
 
-def _sampling_differences(a: Sampling, b: Sampling) -> list[str]:
+def _sampling_differences(a: Sampling | None, b: Sampling | None) -> list[str]:
+    if a is None or b is None:
+        return [] if a is b else [_sentence("sampling", a, b)]
     return [
         _sentence(field.replace("_", " "), getattr(a, field), getattr(b, field))
         for field in Sampling.model_fields
@@ -152,13 +177,18 @@ def _sampling_differences(a: Sampling, b: Sampling) -> list[str]:
 
 def _window_difference(a: RunHeader, b: RunHeader) -> list[str]:
     first, second = _loaded_window(a), _loaded_window(b)
+    if first is None or second is None:
+        return [] if first is second else [_sentence("context window", first, second)]
     if window_class(first) == window_class(second):
         return []
     return [f"The context windows differ: {first:,} against {second:,} tokens."]
 
 
-def _loaded_window(run: RunHeader) -> int:
-    """The window that was loaded; where it could not be read back, the one that was asked for."""
+def _loaded_window(run: RunHeader) -> int | None:
+    """The window that was loaded; where it could not be read back, the one that was asked for.
+
+    None in an imported run that states none.
+    """
     loaded = run.subject.context.loaded if run.subject.context else None
     return run.settings.context_window if loaded is None else loaded
 

@@ -23,12 +23,14 @@ def fingerprint(result: RunResult) -> str:
 
     Ids, the machine's id, the order of the trials, wall times, labels, notes, signature and
     everything that can be computed from the trials are left out, so that the same trials under
-    another name are the same run. Raises ResultError for a number that JSON cannot carry exactly.
+    another name are the same run. An import is known by its file and the figures in it. Raises
+    ResultError for a number that JSON cannot carry exactly.
     """
     trials = [trial.model_dump(mode="json") for trial in result.trials]
     try:
         return tagged_hash(
-            {
+            _imported_identity(result)
+            | {
                 "subject": result.subject.model_dump(mode="json"),
                 "settings": result.settings.model_dump(mode="json"),
                 "suites": [
@@ -40,3 +42,17 @@ def fingerprint(result: RunResult) -> str:
         )
     except rfc8785.CanonicalizationError as error:
         raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error
+
+
+def _imported_identity(result: RunResult) -> dict[str, Any]:
+    """What an import came out with, which has no trials: its file, and the figures read from it."""
+    if result.imported is None:
+        return {}
+    return {
+        "imported": result.imported.model_dump(mode="json", include={"format", "file_hash"}),
+        "speed": result.speed.model_dump(mode="json") if result.speed else None,
+        "scores": [
+            {"suite": suite.suite, "score": suite.score, "task_count": suite.task_count}
+            for suite in sorted(result.suites, key=lambda suite: suite.suite)
+        ],
+    }

@@ -1,14 +1,16 @@
 """The run result, version 1: the public contract, from which the JSON Schema is exported.
 
 A `RunResult` is a `RunHeader` (what lists need) and the trial records. Unknown is null, never zero.
-Intervals are `[low, high]` at 95 %.
+Intervals are `[low, high]` at 95 %. What a run of BenchLoop always knows is null only in a result
+that was imported from another tool (`KNOWN_TO_BENCH_LOOP`).
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, Field, field_validator
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from bench_loop.contracts.chat import (
     ArrivalGaps,
@@ -30,10 +32,38 @@ SCHEMA_VERSION = 1
 Text = Annotated[str, Field(max_length=1000)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 Joules = Annotated[float, Field(ge=0, le=1e15)]
+Rate = Annotated[float, Field(ge=0, le=1e9)]
 Interval = tuple[Score, Score]
 RunStatus = Literal["complete", "incomplete", "aborted"]
 Profile = Literal["smoke", "quick", "core", "full", "harness", "custom"]
 SpeedPlan = Literal["nine", "five", "headline", "minimum"]
+ImportFormat = Literal["llama_bench", "lm_eval", "speed_jsonl"]
+
+KNOWN_TO_BENCH_LOOP = (
+    "total_runtime_s",
+    "subject.harness_version",
+    "machine.machine_id",
+    "machine.is_local",
+    "settings.trials",
+    "settings.sampling",
+    "settings.seed_rule",
+    "settings.answer_budget_rule",
+    "settings.context_window",
+    "settings.wall_limit_rule",
+    "settings.use_prompt_cache",
+    "software",
+    "speed.plan",
+    "suites.pack_hash",
+    "suites.task_count",
+    "suites.pass_count",
+    "suites.partial_count",
+    "suites.fail_count",
+    "suites.truncated_count",
+    "suites.error_count",
+)
+"""Fields that only an imported result may lack."""
+PowerSource = Literal["nvml", "rapl", "amdgpu", "amd_smi", "rocm_smi", "powermetrics"]
+PowerScope = Literal["gpus", "cpu_packages", "soc"]
 
 
 class ContextFacts(Record):
@@ -66,17 +96,24 @@ class Subject(Record):
     thinking: bool | None = Field(None, description="Thinking on or off; null: no such switch.")
     kv_cache_type: Text | None = Field(None, description="Type of the KV cache, like f16.")
     speculative: Text | None = Field(None, description="Speculative decoding: method and draft.")
-    offloaded_layers: Count | None = Field(None, description="Layers on the GPU.")
+    offloaded_layers: Count | None = Field(
+        None, description="Layers on the GPU, as asked for; more than the model has means all."
+    )
     offloaded_share: float | None = Field(
         None, ge=0, le=1, description="Part of the loaded model that lies on the GPU."
     )
     launch_args: Many[Text] | None = Field(
         None, description="Settings of a server that BenchLoop started itself; no paths."
     )
+    launch_untold: Text | None = Field(
+        None, description="Which facts of the server's start are null, and why; null: none is."
+    )
     provider: Text = Field(description="Provider that carried the requests.")
     provider_version: Text | None = Field(None, description="Engine and its version or build.")
     harness: Text = Field(description="Harness between task and model.")
-    harness_version: Text = Field(description="Version of the harness.")
+    harness_version: Text | None = Field(
+        description="Version of the harness; null: imported, and not stated."
+    )
     harness_config_hash: TaggedHash | None = Field(
         None, description="Hash of the harness's configuration; null for raw, which has none."
     )
@@ -102,8 +139,8 @@ class DeclaredMachine(Record):
 class Machine(Record):
     """The computer that the model ran on, as far as it is known."""
 
-    machine_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] = Field(
-        description="Random per installation; never a MAC address or a host name."
+    machine_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")] | None = Field(
+        description="Random per installation; never a MAC address or a host name. Null: imported."
     )
     machine_label: Text | None = Field(None, description="A name chosen by the user.")
     device_class: Text = Field(description="Key under which machines are compared.")
@@ -114,22 +151,40 @@ class Machine(Record):
     system_memory_gb: Positive | None = Field(None, description="System memory in GiB.")
     os: Text | None = Field(None, description="Operating system and version.")
     backend: Text | None = Field(None, description="What computed: cuda, rocm, metal, vulkan, cpu.")
-    is_local: bool = Field(description="The model server ran on this very machine.")
+    is_local: bool | None = Field(
+        description="The model server ran on this very machine. Null: imported."
+    )
+    listener: Text | None = Field(
+        None,
+        description="Program that listens at the server's port here: a tunnel's means that the"
+        " server is elsewhere; unknown: the system does not tell; null: not looked at.",
+    )
     declared: DeclaredMachine | None = Field(None, description="What the user declared.")
 
 
 class Settings(Record):
-    """The core settings: equal, or the runs are not comparable (METHODOLOGY.md 4)."""
+    """The core settings: equal, or the runs are not comparable (METHODOLOGY.md 4).
 
-    trials: int = Field(ge=1, le=100, description="Scored trials per quality task.")
-    sampling: Sampling = Field(description="Sent explicitly with every request.")
-    seed_rule: Text = Field(description="How a trial gets its seed: 1000 + number of the trial.")
-    answer_budget_rule: Text = Field(description="How a task gets its answer budget.")
+    Null in an imported run where its source does not state them.
+    """
+
+    trials: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        description="Scored trials per quality task."
+    )
+    sampling: Sampling | None = Field(description="Sent explicitly with every request.")
+    seed_rule: Text | None = Field(
+        description="How a trial gets its seed: 1000 + number of the trial."
+    )
+    answer_budget_rule: Text | None = Field(description="How a task gets its answer budget.")
     thinking_budget: Count | None = Field(None, description="Tokens on top for thinking.")
-    context_window: Count = Field(description="Window asked for, in tokens, the same all through.")
-    wall_limit_rule: Text = Field(description="How a trial gets its wall limit.")
+    context_window: Count | None = Field(
+        description="Window asked for, in tokens, the same all through."
+    )
+    wall_limit_rule: Text | None = Field(description="How a trial gets its wall limit.")
     speed_budget_s: Seconds | None = Field(None, description="Time allowed to the speed suite.")
-    use_prompt_cache: bool = Field(description="Whether quality tasks may use the prompt cache.")
+    use_prompt_cache: bool | None = Field(
+        description="Whether quality tasks may use the prompt cache."
+    )
     flash_attention: bool | None = Field(None, description="Read from the server.")
     parallel_slots: Count | None = Field(None, description="Read from the server.")
     threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
@@ -175,6 +230,9 @@ class ShapeSpeed(Record):
 
     prompt_tokens: Count = Field(description="Prompt tokens aimed at.")
     output_tokens: Count = Field(description="Output tokens aimed at.")
+    depth_tokens: Count | None = Field(
+        None, description="Of an import: tokens already in the window when it was timed."
+    )
     generation_tps: Spread | None = None
     prompt_tps: Spread | None = None
     ttft_s: Spread | None = None
@@ -219,7 +277,9 @@ class Sustained(Record):
 class Speed(Record):
     """Speed of the run: the headline figures, then every shape (METHODOLOGY.md 3)."""
 
-    plan: SpeedPlan
+    plan: SpeedPlan | None = Field(
+        description="Null: imported. Its headline is the tool's own first shape (`shapes`)."
+    )
     generation_tps: Spread | None = Field(None, description="Tokens a second, headline shape.")
     prompt_tps: Spread | None = Field(None, description="Prompt tokens a second, headline shape.")
     ttft_s: Spread | None = Field(None, description="Seconds to the first token, headline shape.")
@@ -266,23 +326,28 @@ class Aggregates(Record):
 
 
 class SuiteResult(Record):
-    """One suite of the run. Counts are of scored trials, `task_count` of tasks."""
+    """One suite of the run. Counts are of scored trials, `task_count` of tasks.
+
+    Null in an imported run where its source does not state them.
+    """
 
     suite: Text
     version: Text = Field(description="Version of the pack.")
-    pack_hash: TaggedHash = Field(description="Hash over prompts, settings, fixtures and keys.")
+    pack_hash: TaggedHash | None = Field(
+        description="Hash over prompts, settings, fixtures and keys."
+    )
     dimension: Literal["quality", "speed"]
     score: Score | None = Field(None, description="100 x mean over tasks of passed / scored.")
     score_interval: Interval | None = None
     diagnostic_score: Score | None = Field(None, description="The same with partial credit.")
     score_of_finished: Score | None = Field(None, description="The same without truncated trials.")
     pass_cubed: Score | None = Field(None, description="100 x mean of C(c,3)/C(n,3); null below 3.")
-    task_count: Count
-    pass_count: Count
-    partial_count: Count
-    fail_count: Count
-    truncated_count: Count
-    error_count: Count = Field(description="harness_error and infrastructure_error.")
+    task_count: Count | None
+    pass_count: Count | None
+    partial_count: Count | None
+    fail_count: Count | None
+    truncated_count: Count | None
+    error_count: Count | None = Field(description="harness_error and infrastructure_error.")
     median_latency_s: Seconds | None = None
 
 
@@ -355,9 +420,10 @@ class Trial(Record):
 class Power(Record):
     """Electrical power over the run, by one sensor. Null: not covered well enough, never zero."""
 
-    source: Literal["nvml", "rapl"] = Field(description="What was read.")
-    scope: Literal["gpus", "cpu_packages"] = Field(
-        description="What the sensor covers: all GPUs, or all processor packages; never the rest."
+    source: PowerSource = Field(description="What was read.")
+    scope: PowerScope = Field(
+        description="What the sensor covers: all GPUs, all processor packages, or a chip that has "
+        "both on it; never the rest."
     )
     interval_s: Seconds | None = Field(None, description="Median time between two readings.")
     coverage: float = Field(ge=0, le=1, description="Share of the measured time with readings.")
@@ -393,6 +459,33 @@ class Rescoring(Record):
     at: AwareDatetime
 
 
+class Imported(Record):
+    """That another tool measured: speed or quality only, in its own way, and never ranked."""
+
+    format: ImportFormat = Field(description="Kind of file that it was read from.")
+    tool: Text = Field(description="What measured.")
+    tool_version: Text | None = Field(None, description="Null: the file does not state it.")
+    file_name: Text = Field(description="Base name of that file.")
+    file_hash: TaggedHash = Field(description="SHA-256 of its bytes.")
+    at: AwareDatetime = Field(description="When it was imported.")
+    measured_at: AwareDatetime | None = Field(
+        None, description="When the tool began; null: the file does not state it."
+    )
+    stated: dict[str, Text] = Field(
+        default_factory=dict,
+        max_length=100,
+        description="Settings by the tool's own names, for which this schema has no field.",
+    )
+    samples: dict[str, Many[Rate]] = Field(
+        default_factory=dict,
+        max_length=100,
+        description="Every single rate in tok/s, by what was timed: pp512, tg128, tg128@d4096.",
+    )
+    findings: Many[Text] = Field(
+        (), max_length=50, description="Where the file contradicts itself, as sentences."
+    )
+
+
 class RunPart(Record):
     """A stretch of time in which one process worked on the run."""
 
@@ -420,9 +513,13 @@ class RunHeader(Record):
     benchmark_version: Text = Field(description="Version of BenchLoop.")
     scoring_version: Text = Field(description="Version of the formulas and constants.")
     profile: Profile
-    started_at: AwareDatetime
+    started_at: AwareDatetime = Field(
+        description="Of an import that states no time (`imported.measured_at`): when it was made."
+    )
     finished_at: AwareDatetime
-    total_runtime_s: Seconds = Field(description="Of all parts; pauses between them left out.")
+    total_runtime_s: Seconds | None = Field(
+        description="Of all parts; pauses between them left out. Null: imported, and not stated."
+    )
     parts: Many[RunPart] | None = Field(
         None,
         max_length=10_000,
@@ -432,7 +529,7 @@ class RunHeader(Record):
     subject: Subject
     machine: Machine
     settings: Settings
-    software: Software
+    software: Software | None
     sandbox: SandboxRecord | None = Field(None, description="Null: no suite needed a sandbox.")
     power: Power | None = Field(
         None, description="Energy; null: no sensor was read, or the run was resumed."
@@ -441,6 +538,7 @@ class RunHeader(Record):
     signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
     determinism: Determinism | None = Field(None, description="Null: not probed.")
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
+    imported: Imported | None = Field(None, description="Null: BenchLoop measured this itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates
     suites: Many[SuiteResult] = Field(max_length=100)
@@ -452,8 +550,30 @@ class RunHeader(Record):
             raise ValueError(f"this version reads schema_version {SCHEMA_VERSION}, not {value}")
         return value
 
+    @model_validator(mode="after")
+    def _known_unless_imported(self) -> Self:
+        if self.imported is not None:
+            if self.aggregates != Aggregates():
+                raise ValueError("an imported result has no aggregates: it is never ranked")
+            return self
+        for path in KNOWN_TO_BENCH_LOOP:
+            if None in _values(self, path.split(".")):
+                raise ValueError(f"{path} is null, as it may be only in an imported result")
+        return self
+
 
 class RunResult(RunHeader):
     """The normalized result file."""
 
     trials: Many[Trial] = Field(max_length=100_000)
+
+
+def _values(record: Any, path: list[str]) -> Iterator[Any]:
+    """The values at `path`, of every item where it leads through a list; none of absent parts."""
+    name, *rest = path
+    value = getattr(record, name)
+    if not rest:
+        yield value
+    elif value is not None:
+        for item in value if isinstance(value, tuple) else (value,):
+            yield from _values(item, rest)

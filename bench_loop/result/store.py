@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import secrets
 import stat
 import tempfile
@@ -14,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bench_loop.config import results_folder
+from bench_loop import config
 from bench_loop.errors import ResultError, SetupError
 from bench_loop.result.records import SCHEMA_VERSION, RunResult
 
@@ -116,6 +115,22 @@ def save(result: RunResult, folder: Path) -> Path:
     return file
 
 
+def save_beside(result: RunResult, folder: Path) -> Path | None:
+    """Write an import's `<run_id>.json`; None where a file of `folder` holds the same run already.
+
+    `latest.json` stays: it is the newest run of this machine. Raises ResultError like `save`.
+    """
+    for known in result_files(folder):
+        try:
+            if load(known).fingerprint == result.fingerprint:
+                return None
+        except ResultError:
+            continue  # A foreign or damaged file is not this one.
+    file = folder / f"{result.run_id}.json"
+    replace_file(file, to_bytes(result))
+    return file
+
+
 def write(result: RunResult, file: Path) -> None:
     """Write `file` whole or not at all. Raises ResultError when it exists already."""
     if file.exists():
@@ -129,7 +144,7 @@ def newest_result(name: str) -> Path:
     A file that is called `latest` is meant before that.
     """
     file = Path(name)
-    return results_folder() / LATEST if name == "latest" and not file.exists() else file
+    return config.results_folder() / LATEST if name == "latest" and not file.exists() else file
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -138,15 +153,11 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def replace_file(file: Path, data: bytes) -> None:
-    """Put `data` at `file` in one step, so that no reader ever sees half of it."""
-    scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    """Put `data` at `file` in one step, so that no reader ever sees half of it.
+
+    Raises ResultError; what was there before is kept then.
+    """
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.open("xb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        scratch.replace(file)
+        config.replace_file(file, data)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
         raise ResultError(str(file), None, f"cannot be written: {error.strerror}") from error

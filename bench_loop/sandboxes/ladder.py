@@ -12,6 +12,7 @@ from collections.abc import Callable
 from bench_loop.contracts.sandbox import Sandbox, SandboxLimits
 from bench_loop.errors import SandboxError
 from bench_loop.registry import pick
+from bench_loop.sandboxes import bubblewrap, docker
 from bench_loop.sandboxes._session import StagedSandbox
 from bench_loop.sandboxes.selftest import LIMIT_FAULTS, SelfTest, examine
 
@@ -25,6 +26,20 @@ MAY_FAIL = {
     "bubblewrap": frozenset({"memory_total"}),
 }
 """Limits that need not hold on a rung. What is not named here is opted into and only recorded."""
+
+
+def present() -> tuple[str, ...]:
+    """The rungs whose engine is there; only `open_sandbox` says whether it holds."""
+
+    def is_there(look: Callable[[], object]) -> bool:
+        try:
+            look()
+        except SandboxError:
+            return False
+        return True
+
+    looks = {"docker": lambda: docker.connect().close(), "bubblewrap": bubblewrap.find_bwrap}
+    return tuple(name for name in RUNGS if is_there(looks[name]))
 
 
 def open_sandbox(

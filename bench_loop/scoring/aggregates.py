@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bench_loop.result.records import Aggregates, Speed, Spread, Trial
@@ -27,10 +27,9 @@ from bench_loop.scoring.intervals import (
     Variance,
     bounded,
     combined,
-    half_width,
     mean,
     score_interval,
-    stratum_variance,
+    strata_interval,
     wilson,
 )
 from bench_loop.scoring.speed import relative_error
@@ -184,8 +183,12 @@ def aggregate(
     rated = speed_score(speed)
     overall = value = _UNKNOWN
     if quality is not None and reliability is not None and rated is not None and is_clean:
-        overall = _overall(suites, quality, reliability, rated)
-        value = _value(suites, quality, reliability, rated)
+        overall = _estimate(
+            overall_score, suites, quality, reliability, rated.score, rated.variance
+        )
+        value = _estimate(
+            value_score, suites, quality, reliability, rated.generation, rated.generation_variance
+        )
     return Aggregates(
         overall_score=overall.score,
         overall_score_interval=overall.interval,
@@ -202,12 +205,9 @@ def aggregate(
 
 
 def quality_interval(suites: Sequence[ScoredSuite], quality: float) -> Interval:
-    """Quality interval = stratified t: the suites are the strata, the task means the sample.
-
-    SE^2 = (1 / S^2) x sum over the S suites of the variance of the suite's mean; degrees of freedom
-    by Satterthwaite; clipped to 0 to 100.
-    """
-    return score_interval(quality, linear_variance(suites, 1.0, 0.0))
+    """Quality interval = Wilson's for a stratified sample: suites are strata of task means."""
+    low, high = strata_interval([suite.pass_shares for suite in suites])
+    return bounded(min(100 * low, quality)), bounded(max(100 * high, quality))
 
 
 def speed_interval(rated: SpeedScore) -> Interval | None:
@@ -219,30 +219,58 @@ def speed_interval(rated: SpeedScore) -> Interval | None:
     return None if rated.variance is None else score_interval(rated.score, rated.variance)
 
 
-def linear_variance(
-    suites: Sequence[ScoredSuite],
-    quality_slope: float,
-    reliability_slope: float,
-    other: Variance | None = None,
-) -> Variance:
-    """Variance of quality slope x quality + reliability slope x reliability + other.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One ingredient of a formula with its interval."""
 
-    The intervals of overall and value are t intervals with this variance: the slopes are those of
-    their formulas at the run's own scores (overall's by quality: from there to the end of quality's
-    interval, since its formula bends), and `other` is what speed adds. Quality and reliability
-    come from the same tasks, so their covariance inside each suite is in it; speed is independent
-    of both. Null where speed has no interval.
+    value: float
+    low: float
+    high: float
+
+
+Formula = Callable[[float, float, float], float]
+"""A score from quality, speed and reliability; it never falls when one of them rises."""
+
+
+def formula_interval(
+    formula: Formula, quality: Part, speed: Part, reliability: Part, correlation: float
+) -> Interval:
+    """Interval of overall and of value, from the intervals of their ingredients.
+
+    Each arm is sqrt(q^2 + s^2 + r^2 + 2 c q r): q, s and r are how far the score moves when
+    quality, speed or reliability alone moves to that end of its interval, and c is the correlation
+    of quality and reliability, which come from the same tasks (`task_correlation`). This is the
+    method of variance estimates recovery (Zou and Donner 2008); it follows the bend in overall's
+    formula, which slopes would not. For value, speed is G. Null where speed has no interval.
     """
-    trial_count = len(_all_trials(suites))
-    parts = [
-        _suite_variance(
-            suite,
-            100 * quality_slope / len(suites),
-            100 * reliability_slope * len(suite.trials) / trial_count,
-        )
-        for suite in suites
-    ]
-    return combined([*parts, other] if other else parts)
+    score = formula(quality.value, speed.value, reliability.value)
+
+    def arm(q_end: float, s_end: float, r_end: float) -> float:
+        q = formula(q_end, speed.value, reliability.value) - score
+        s = formula(quality.value, s_end, reliability.value) - score
+        r = formula(quality.value, speed.value, r_end) - score
+        return math.sqrt(max(0.0, q * q + s * s + r * r + 2 * correlation * q * r))
+
+    low = score - arm(quality.low, speed.low, reliability.low)
+    return bounded(low), bounded(score + arm(quality.high, speed.high, reliability.high))
+
+
+def task_correlation(suites: Sequence[ScoredSuite]) -> float:
+    """Correlation of the estimates of quality and reliability, -1 to 1; 0 where one has no spread.
+
+    From the task means inside the suites, each suite with its weight in both.
+    """
+    trial_count = sum(len(suite.trials) for suite in suites)
+    covariance = passed = readable = 0.0
+    for suite in suites:
+        n = len(suite.tasks)
+        share, weight = 1 / len(suites), len(suite.trials) / trial_count
+        covariance += share * weight * _covariance(suite.pass_shares, suite.readable_shares) / n
+        passed += share**2 * _covariance(suite.pass_shares, suite.pass_shares) / n
+        readable += weight**2 * _covariance(suite.readable_shares, suite.readable_shares) / n
+    if not passed or not readable:
+        return 0.0
+    return min(1.0, max(-1.0, covariance / math.sqrt(passed * readable)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,56 +282,27 @@ class _Estimate:
 _UNKNOWN = _Estimate(None, None)
 
 
-def _overall(
-    suites: Sequence[ScoredSuite], quality: float, reliability: float, rated: SpeedScore
+def _estimate(
+    formula: Formula,
+    suites: Sequence[ScoredSuite],
+    quality: float,
+    reliability: float,
+    speed: float,
+    speed_variance: Variance | None,
 ) -> _Estimate:
-    """The overall score, and its interval from the formula's slopes to both ends of quality's.
-
-    The formula bends at FULL_CREDIT_QUALITY: a run just above it has far more to lose than to win,
-    which its slope at the run's own quality would hide.
-    """
-    score = overall_score(quality, rated.score, reliability)
-    if rated.variance is None:
+    """Overall or value; for value, `speed` is the generation part of the speed score."""
+    score = formula(quality, speed, reliability)
+    readable = reliability_interval(suites)
+    if speed_variance is None or readable is None:
         return _Estimate(score, None)
-    u = min(1.0, quality / FULL_CREDIT_QUALITY)
-    speed_variance = rated.variance.scaled(u * SPEED_WEIGHT)
-
-    def end(quality_end: float) -> float:
-        rise = overall_score(quality_end, rated.score, reliability) - score
-        slope = rise / (quality_end - quality) if quality_end != quality else QUALITY_WEIGHT
-        return half_width(linear_variance(suites, slope, u * RELIABILITY_WEIGHT, speed_variance))
-
-    low, high = quality_interval(suites, quality)
-    return _Estimate(score, (bounded(score - end(low)), bounded(score + end(high))))
-
-
-def _value(
-    suites: Sequence[ScoredSuite], quality: float, reliability: float, rated: SpeedScore
-) -> _Estimate:
-    """The value score, its interval by the slopes of its formula at this point."""
-    score = value_score(quality, rated.generation, reliability)
-    if rated.generation_variance is None:
-        return _Estimate(score, None)
-    variance = linear_variance(
-        suites,
-        rated.generation * reliability / 10_000,
-        quality * rated.generation / 10_000,
-        rated.generation_variance.scaled(quality * reliability / 10_000),
+    interval = formula_interval(
+        formula,
+        Part(quality, *quality_interval(suites, quality)),
+        Part(speed, *score_interval(speed, speed_variance)),
+        Part(reliability, *readable),
+        task_correlation(suites),
     )
-    return _Estimate(score, score_interval(score, variance))
-
-
-def _suite_variance(
-    suite: ScoredSuite, quality_factor: float, reliability_factor: float
-) -> Variance:
-    """Variance of quality_factor x (pass share) + reliability_factor x (readable share)."""
-    passed, readable = suite.pass_shares, suite.readable_shares
-    value = (
-        quality_factor**2 * stratum_variance(passed).value
-        + reliability_factor**2 * stratum_variance(readable).value
-        + 2 * quality_factor * reliability_factor * _covariance(passed, readable) / len(passed)
-    )
-    return Variance(max(0.0, value), max(1, len(passed) - 1))
+    return _Estimate(score, interval)
 
 
 def _covariance(first: Sequence[float], second: Sequence[float]) -> float:

@@ -34,10 +34,6 @@ class Band:
     high: int
 
 
-Compare = Callable[[RankedRow, RankedRow], float]
-"""p-value of the difference between two rows."""
-
-
 def unpaired_p(a: RankedRow, b: RankedRow) -> float:
     """p = erfc(|difference| / (sqrt(2) x SE)) from the intervals of two rows of different runs.
 
@@ -54,21 +50,28 @@ def unpaired_p(a: RankedRow, b: RankedRow) -> float:
     return math.erfc(difference / (math.sqrt(2) * error))
 
 
-def rank_bands(
-    rows: Sequence[RankedRow], p_value: Compare = unpaired_p, *, is_higher_better: bool = True
-) -> list[Band | None]:
+def rank_bands(rows: Sequence[RankedRow], *, is_higher_better: bool = True) -> list[Band | None]:
+    """The bands of a board's rows, told apart by `unpaired_p`."""
+    sign = 1 if is_higher_better else -1
+    return bands_of(
+        [sign * row.score for row in rows],
+        lambda first, second: unpaired_p(rows[first], rows[second]),
+    )
+
+
+def bands_of(scores: Sequence[float], p_value: Callable[[int, int], float]) -> list[Band | None]:
     """Band = 1 + rows surely better .. rows not surely worse (the row itself among them).
 
     Sure: p < ALPHA after Holm's adjustment over the row's own comparisons inside its league. Only
-    the best BAND_ROWS rows of a league get one; filters and pages never change it.
+    the best BAND_ROWS rows of a league get one; filters and pages never change it. A higher score
+    is the better one; `p_value` compares two rows by their places in `scores`.
     """
-    sign = 1 if is_higher_better else -1
-    best = sorted(range(len(rows)), key=lambda index: -sign * rows[index].score)[:BAND_ROWS]
-    bands: list[Band | None] = [None] * len(rows)
+    best = sorted(range(len(scores)), key=lambda index: -scores[index])[:BAND_ROWS]
+    bands: list[Band | None] = [None] * len(scores)
     for index in best:
         others = [other for other in best if other != index]
-        adjusted = holm([p_value(rows[index], rows[other]) for other in others])
-        gaps = [sign * (rows[other].score - rows[index].score) for other in others]
+        adjusted = holm([p_value(index, other) for other in others])
+        gaps = [scores[other] - scores[index] for other in others]
         sure = [gap for gap, p in zip(gaps, adjusted, strict=True) if p < ALPHA]
         better = sum(gap > 0 for gap in sure)
         worse = sum(gap < 0 for gap in sure)

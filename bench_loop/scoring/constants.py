@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from bench_loop.contracts.verifier import Outcome
 
-SCORING_VERSION = "1.0"
+SCORING_VERSION = "1.1"
 """Version of all formulas and constants, stored with every score and never mixed in a ranking.
 
 A verifier that judges an old output otherwise than before is a new version too.

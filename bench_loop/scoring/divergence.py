@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench_loop.scoring.intervals import mean, stdev, wilson
+from bench_loop.scoring.intervals import TWO_SIDED, mean, t_quantile, wilson
 
 LEAST_REST = 1e-9
 """Probability that the tokens outside of a list are given at least: the lists are rounded."""
@@ -23,33 +23,70 @@ class Divergence:
     agreement: float
     """Share of positions at which both hold the same token most likely."""
     agreement_interval: tuple[float, float]
-    """At 95 %, by Wilson, as if the positions were independent."""
+    """At 95 %, by Wilson, of as many independent positions as these are worth."""
     mean_kl: float
     """Mean of `kl_at_least` in nats: a lower bound of the mean KL divergence of b from a."""
-    mean_kl_error: float | None
-    """Standard error of that mean; None of one position."""
+    mean_kl_interval: tuple[float, float] | None
+    """At 95 %, by Student's t over the pieces; None of one piece."""
     compared_share: float
     """Mean probability, by a, of the tokens that are in both lists."""
 
 
-def divergence(a: Sequence[Logprobs], b: Sequence[Logprobs]) -> Divergence:
-    """Compare two models position by position; both need the same positions, at least one."""
-    same = sum(max(p, key=p.__getitem__) == max(q, key=q.__getitem__) for p, q in pairs(a, b))
-    bounds = [kl_at_least(p, q) for p, q in pairs(a, b)]
-    spread = stdev(bounds)
-    low, high = wilson(same, len(bounds))
+def divergence(a: Sequence[Sequence[Logprobs]], b: Sequence[Sequence[Logprobs]]) -> Divergence:
+    """Compare two models position by position; both need the same pieces, none of them empty.
+
+    The positions of one piece of text are alike, so the error is taken between the pieces.
+    """
+    pieces = [list(zip(ours, theirs, strict=True)) for ours, theirs in zip(a, b, strict=True)]
+    same = [[float(_likeliest(p) == _likeliest(q)) for p, q in piece] for piece in pieces]
+    bounds = [[kl_at_least(p, q) for p, q in piece] for piece in pieces]
+    positions = sum(map(len, pieces))
+    agreement, mean_kl = _mean(same), _mean(bounds)
     return Divergence(
-        positions=len(bounds),
-        agreement=same / len(bounds),
-        agreement_interval=(low, high),
-        mean_kl=mean(bounds),
-        mean_kl_error=None if spread is None else spread / math.sqrt(len(bounds)),
-        compared_share=mean([sum(math.exp(p[t]) for t in p.keys() & q) for p, q in pairs(a, b)]),
+        positions=positions,
+        agreement=agreement,
+        agreement_interval=_share_interval(agreement, positions, error_between(same)),
+        mean_kl=mean_kl,
+        mean_kl_interval=_mean_interval(mean_kl, len(pieces), error_between(bounds)),
+        compared_share=_mean(
+            [[sum(math.exp(p[t]) for t in p.keys() & q) for p, q in piece] for piece in pieces]
+        ),
     )
 
 
-def pairs(a: Sequence[Logprobs], b: Sequence[Logprobs]) -> list[tuple[Logprobs, Logprobs]]:
-    return list(zip(a, b, strict=True))
+def error_between(pieces: Sequence[Sequence[float]]) -> float | None:
+    """Standard error of the mean over all values, which are alike inside of a piece.
+
+    The ratio estimator's of samples in clusters (Cochran, Sampling Techniques, 1977, 9A); None of
+    one piece.
+    """
+    if len(pieces) < 2:
+        return None
+    centre = _mean(pieces)
+    off = math.fsum(math.fsum(value - centre for value in piece) ** 2 for piece in pieces)
+    return math.sqrt(off * len(pieces) / (len(pieces) - 1)) / sum(map(len, pieces))
+
+
+def _share_interval(share: float, n: int, error: float | None) -> tuple[float, float]:
+    """Wilson's, with n divided by the design effect where the pieces differ more than by chance."""
+    variance = share * (1 - share) / n
+    effect = max(1.0, error * error / variance) if error is not None and variance > 0 else 1.0
+    return wilson(share * n / effect, n / effect)
+
+
+def _mean_interval(value: float, pieces: int, error: float | None) -> tuple[float, float] | None:
+    if error is None:
+        return None
+    reach = t_quantile(TWO_SIDED, pieces - 1) * error
+    return max(0.0, value - reach), value + reach
+
+
+def _mean(pieces: Sequence[Sequence[float]]) -> float:
+    return mean([value for piece in pieces for value in piece])
+
+
+def _likeliest(known: Logprobs) -> int:
+    return max(known, key=known.__getitem__)
 
 
 def kl_at_least(a: Logprobs, b: Logprobs) -> float:

@@ -33,9 +33,11 @@ def mean(values: Sequence[float]) -> float:
 
 
 def stdev(values: Sequence[float]) -> float | None:
-    """Sample standard deviation; None below two values."""
+    """Sample standard deviation; None below two values, 0 where only rounding parts them."""
     if len(values) < 2:
         return None
+    if math.isclose(min(values), max(values), rel_tol=1e-12):
+        return 0.0
     centre = mean(values)
     return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
@@ -51,10 +53,34 @@ def wilson(x: float, n: float) -> tuple[float, float]:
     x is the sum of the task means and may be fractional; n is the number of tasks, never of trials,
     since trials of one task are not independent. Never empty, not even for none or all of n.
     """
-    share = min(1.0, max(0.0, x / n))
-    centre = share + Z * Z / (2 * n)
-    reach = Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    shrink = 1 + Z * Z / n
+    return _score_test_interval(x / n, n, Z)
+
+
+def strata_interval(strata: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Interval of the mean of the strata's means, as shares: Wilson's, for a stratified sample.
+
+    With the standard error SE of that mean (`stratum_variance`, `combined`), n* = p~ (1 - p~) /
+    SE^2 is the number of independent tasks that would be as sure (Korn and Graubard 1998), and
+    never fewer than n = S^2 / (sum of 1 / n_s), since a task with several trials tells no less than
+    one with a single trial. p~ = (x + 0.5) / (n + 1), x = n times the mean. Wilson's interval of n*
+    tasks is taken with Student's t at Satterthwaite's degrees of freedom in place of the normal
+    quantile (Franco, Little, Louis and Slud 2019). `strata` has one list of task means a suite.
+    """
+    share = mean([mean(means) for means in strata])
+    variance = combined(stratum_variance(means).scaled(1 / len(strata)) for means in strata)
+    n = len(strata) ** 2 / math.fsum(1 / len(means) for means in strata)
+    smoothed = (n * share + 0.5) / (n + 1)
+    effective = max(n, smoothed * (1 - smoothed) / variance.value)
+    return _score_test_interval(share, effective, t_quantile(TWO_SIDED, variance.df))
+
+
+def _score_test_interval(share: float, n: float, quantile: float) -> tuple[float, float]:
+    """All p for which |share - p| <= quantile x sqrt(p (1 - p) / n)."""
+    share = min(1.0, max(0.0, share))
+    square = quantile * quantile
+    centre = share + square / (2 * n)
+    reach = quantile * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    shrink = 1 + square / n
     low, high = (centre - reach) / shrink, (centre + reach) / shrink
     return max(0.0, min(low, share)), min(1.0, max(high, share))
 
@@ -102,21 +128,24 @@ def score_interval(score: float, variance: Variance) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """The quantile of Student's t distribution; `probability` in (0, 1), `df` above 0."""
+    """The quantile of Student's t distribution; `probability` in (0, 1), `df` above 0.
+
+    Newton's method from the normal quantile, which lies below: the distribution function is
+    concave there, so that every step comes nearer from the same side.
+    """
     if probability < 0.5:
         return -t_quantile(1 - probability, df)
-    high = 1.0
-    while t_cdf(high, df) < probability:
-        high *= 2
-    low = 0.0
+    quantile = NormalDist().inv_cdf(probability)
     while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if t_cdf(middle, df) < probability:
-            low = middle
-        else:
-            high = middle
+        step = (probability - t_cdf(quantile, df)) / _t_density(quantile, df)
+        if step <= 1e-14 * quantile:
+            return quantile
+        quantile += step
+
+
+def _t_density(t: float, df: float) -> float:
+    log_scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - math.log(df * math.pi) / 2
+    return math.exp(log_scale - (df + 1) / 2 * math.log1p(t * t / df))
 
 
 def t_cdf(t: float, df: float) -> float:

@@ -24,6 +24,7 @@ from bench_loop.scoring import (
     paired,
     plausibility,
     rates,
+    sequential,
     speed,
     suites,
 )
@@ -110,11 +111,13 @@ _INTERVALS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Suite", suites.suite_interval),
     ("Wilson's interval", intervals.wilson),
     ("Quality", aggregates.quality_interval),
+    ("Wilson's interval of a stratified sample", intervals.strata_interval),
     ("Variance of a suite", intervals.stratum_variance),
     ("Adding variances", intervals.combined),
     ("Speed", aggregates.speed_interval),
     ("Reliability", aggregates.reliability_interval),
-    ("Overall and value", aggregates.linear_variance),
+    ("Overall and value", aggregates.formula_interval),
+    ("Correlation of quality and reliability", aggregates.task_correlation),
 )
 _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Difference of two runs", paired.paired_difference),
@@ -122,9 +125,12 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Verdict", paired.verdict),
     ("How many more tasks", paired.more_tasks),
     ("McNemar's test", paired.mcnemar_p),
-    ("Rank bands", bands.rank_bands),
+    ("Speed of two runs", paired.speed_ratio),
+    ("Rank bands", bands.bands_of),
     ("Two rows of a board", bands.unpaired_p),
     ("Holm's adjustment", bands.holm),
+    ("Evidence in a race of models", sequential.evidence_of),
+    ("Clearly better in a race", sequential.evidence_needed),
 )
 
 

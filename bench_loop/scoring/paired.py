@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bench_loop.result.compare import not_comparable, speed_not_comparable
-from bench_loop.result.records import RunResult
+from bench_loop.result.records import RunResult, Speed, Spread
 from bench_loop.scoring.constants import (
     ALPHA,
     MARGIN,
@@ -20,6 +20,7 @@ from bench_loop.scoring.constants import (
     SIGN_FLIPS,
 )
 from bench_loop.scoring.intervals import Variance, combined, half_width, mean, stdev
+from bench_loop.scoring.speed import relative_error
 from bench_loop.scoring.suites import ScoredTask, is_scored
 
 Verdict = Literal[
@@ -31,6 +32,14 @@ Verdict = Literal[
     "not comparable",
     "floor or ceiling",
 ]
+SPEED_FIGURES = (
+    ("generation tok/s", "generation_tps"),
+    ("prompt tok/s", "prompt_tps"),
+    ("TTFT", "ttft_s"),
+)
+"""Headline figures that are compared as ratios, and their fields."""
+MOST_LOG_RATIO = 20.0
+"""Half-width of a log ratio beyond which nothing at all is known."""
 TaskShares = Mapping[str, Sequence[float]]
 """Suite -> one number for each of its tasks."""
 
@@ -59,7 +68,30 @@ class Difference:
             return None
         if self.more_tasks is None or self.more_tasks > MAX_MORE_TASKS:
             return "no practical difference would show"
-        return f"about {_two_digits(self.more_tasks):,} more tasks would settle it"
+        return (
+            f"about {_two_digits(self.more_tasks):,} more tasks would settle it, "
+            "if the difference stays as it is"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A speed of B by that of A; both ends None where one was measured only once."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDifference:
+    """A task that did not come out the same: its share of passed trials in A and in B."""
+
+    suite: str
+    task_id: str
+    a: float
+    b: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +106,12 @@ class RunComparison:
     suites: tuple[Difference, ...]
     mcnemar_p: float | None
     """For runs with one trial a task: shown, and never the ground of a verdict."""
+    differing: tuple[TaskDifference, ...] = ()
+    """The tasks that did not come out the same, by suite and name."""
+    unpaired_count: int = 0
+    """Tasks left out: scored in one run only, or asked in other words."""
+    speed: tuple[Ratio, ...] = ()
+    """Speeds of B by those of A; none where they are not comparable."""
 
     @property
     def verdict(self) -> Verdict:
@@ -86,15 +124,19 @@ def compare_runs(a: RunResult, b: RunResult, *, may_harness_differ: bool = False
     reasons = not_comparable(a, b, may_harness_differ=may_harness_differ)
     speed_reasons = speed_not_comparable(a, b)
     ours, theirs = _scored_tasks(a), _scored_tasks(b)
-    common = sorted(ours.keys() & theirs.keys())
+    common = sorted(
+        task for task in ours.keys() & theirs.keys() if _is_same_prompt(ours[task], theirs[task])
+    )
     if not reasons:
         reasons = _without_common_tasks(a, {suite for suite, _ in common})
     if reasons:
         return RunComparison(reasons, speed_reasons, None, (), None)
+    shares = [
+        TaskDifference(*task, ours[task].pass_share, theirs[task].pass_share) for task in common
+    ]
     by_suite: dict[str, list[float]] = defaultdict(list)
-    for suite, task_id in common:
-        task = (suite, task_id)
-        by_suite[suite].append(theirs[task].pass_share - ours[task].pass_share)
+    for task in shares:
+        by_suite[task.suite].append(task.b - task.a)
     return RunComparison(
         reasons=(),
         speed_reasons=speed_reasons,
@@ -104,7 +146,25 @@ def compare_runs(a: RunResult, b: RunResult, *, may_harness_differ: bool = False
             for suite, differences in by_suite.items()
         ),
         mcnemar_p=_mcnemar_of_single_trials([(ours[task], theirs[task]) for task in common]),
+        differing=tuple(task for task in shares if task.a != task.b),
+        unpaired_count=len(ours.keys() | theirs.keys()) - len(common),
+        speed=() if speed_reasons else tuple(_speed_ratios(a.speed, b.speed)),
     )
+
+
+def speed_ratio(name: str, a: Spread, b: Spread) -> Ratio:
+    """Ratio of two speeds or times = median of B / median of A.
+
+    Its interval is Student's t on the logarithm: SE^2 is the sum of the squared relative standard
+    errors of both means, with Satterthwaite's degrees of freedom. Null where one of the two was
+    measured only once.
+    """
+    value = b.median / a.median
+    if a.stdev is None or b.stdev is None:
+        return Ratio(name, value, None, None)
+    errors = combined(Variance(relative_error(each) ** 2, each.n - 1) for each in (a, b))
+    reach = min(half_width(errors), MOST_LOG_RATIO)
+    return Ratio(name, value, value / math.exp(reach), value * math.exp(reach))
 
 
 def paired_difference(name: str, by_suite: TaskShares) -> Difference:
@@ -152,15 +212,17 @@ def sign_flip_p(by_suite: TaskShares) -> float:
     """p = (1 + flips at least as far from 0 as d) / (1 + SIGN_FLIPS).
 
     If the runs were equal, each task's difference could as well have the other sign: SIGN_FLIPS
-    times, all signs are drawn anew (seed SIGN_FLIP_SEED, so that p is always the same).
+    times, all signs are drawn anew (seed SIGN_FLIP_SEED, so that p is always the same, and the same
+    for A against B and B against A).
     """
+    d = math.fsum(mean(differences) for differences in by_suite.values())
     weighted = sorted(
-        diff / len(differences)
+        abs(diff) / len(differences)
         for differences in by_suite.values()
         for diff in differences
         if diff != 0
     )
-    far = abs(math.fsum(weighted)) * (1 - 1e-9)
+    far = abs(d) * (1 - 1e-9)
     tables = [_signed_sums(weighted[start : start + 8]) for start in range(0, len(weighted), 8)]
     draw = random.Random(SIGN_FLIP_SEED)  # noqa: S311 - a test statistic, not a secret
     reached = 0
@@ -220,6 +282,20 @@ def _scored_tasks(run: RunResult) -> dict[tuple[str, str], ScoredTask]:
         if trial.suite in quality and is_scored(trial):
             by_task[trial.suite, trial.task_id].append(trial)
     return {task: ScoredTask(task[1], tuple(trials)) for task, trials in by_task.items()}
+
+
+def _is_same_prompt(ours: ScoredTask, theirs: ScoredTask) -> bool:
+    """Whether both runs asked the same: one name may hide two prompts in files from elsewhere."""
+    return {trial.prompt_hash for trial in ours.trials} == {
+        trial.prompt_hash for trial in theirs.trials
+    }
+
+
+def _speed_ratios(a: Speed | None, b: Speed | None) -> Iterator[Ratio]:
+    for name, field in SPEED_FIGURES:
+        ours, theirs = getattr(a, field, None), getattr(b, field, None)
+        if ours is not None and theirs is not None and ours.median > 0 and theirs.median > 0:
+            yield speed_ratio(name, ours, theirs)
 
 
 def _without_common_tasks(run: RunResult, common: Collection[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Literal
 from bench_loop.result.records import Trial
 from bench_loop.scoring.constants import LARGEST_CACHE_MIB, PLAUSIBLE_FACTOR
 from bench_loop.scoring.rates import Rate, generation_rate, prompt_rate
-from bench_loop.scoring.speed import overhead_s
+from bench_loop.scoring.speed import known_overhead
 
 Kind = Literal["generation", "prompt"]
 
@@ -81,12 +81,12 @@ def implausible(trials: Sequence[Trial], ceilings: Ceilings) -> Iterator[Implaus
 
     Trials of several requests are left out, whose times belong to no single one.
     """
-    overhead = overhead_s(trials)
+    known = known_overhead(trials)
     for index, trial in enumerate(trials):
         if trial.turns > 1:
             continue
         yield from _above(index, "generation", generation_rate(trial), ceilings.generation_tps)
-        yield from _above(index, "prompt", prompt_rate(trial, overhead), ceilings.prompt_tps)
+        yield from _above(index, "prompt", prompt_rate(trial, known), ceilings.prompt_tps)
 
 
 def _above(index: int, kind: Kind, rate: Rate | None, ceiling: float | None) -> list[Implausible]:

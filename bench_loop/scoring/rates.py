@@ -56,6 +56,17 @@ class Rate:
     basis: Basis
 
 
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """L0: the TTFT of prompts that are almost nothing, and the tokens that they have all the same.
+
+    `tokens` are the uncached ones: the prompt's own and those of the model's chat template.
+    """
+
+    seconds: float
+    tokens: float
+
+
 def ttft_s(trial: Trial) -> float | None:
     """TTFT = min(first thinking token, first answer token), after the request was sent.
 
@@ -121,26 +132,35 @@ def generation_rate(trial: Trial) -> Rate | None:
     return rate if _generated_tokens(trial) >= MIN_GENERATED_TOKENS else None
 
 
-def prompt_rate(trial: Trial, overhead_s: float | None) -> Rate | None:
-    """Prompt tok/s = the engine's prompt tokens / prompt time; else prompt tokens / (TTFT - L0).
+def prompt_rate(trial: Trial, overhead: Overhead | None) -> Rate | None:
+    """Prompt tok/s = the engine's prompt tokens / prompt time; else (N - N0) / (TTFT - L0).
 
-    L0, the server's overhead, is the median TTFT of OVERHEAD_TRIALS prompts of
-    OVERHEAD_PROMPT_TOKENS tokens with the model loaded. Null unless the prompt had
-    MIN_UNCACHED_TOKENS uncached tokens and was cold, and, without the engine's timings, unless
-    TTFT >= OVERHEAD_FACTOR x L0.
+    N are the prompt's uncached tokens. L0, the server's overhead, is the median TTFT of
+    OVERHEAD_TRIALS prompts of OVERHEAD_PROMPT_TOKENS tokens with the model loaded; N0 is the median
+    of their own uncached tokens, the chat template's included. The time of those N0 tokens is in
+    L0 and so is taken off: they must be taken off above the line too, or the speed comes out too
+    high by N0 / N. Null unless the prompt had MIN_UNCACHED_TOKENS uncached tokens and was cold,
+    and, without the engine's timings, unless TTFT >= OVERHEAD_FACTOR x L0.
     """
     if not is_cold(trial):
         return None
     timings = trial.engine_timings
     if timings is not None and timings.prompt_tokens is not None and timings.prompt_s is not None:
-        return _uncached_rate(timings.prompt_tokens, timings.prompt_s, "engine_timings")
-    first, counts = ttft_s(trial), trial.tokens
-    if first is None or overhead_s is None or counts.prompt is None or counts.basis is None:
+        tokens, window_s = timings.prompt_tokens, timings.prompt_s
+        return _prompt_rate(tokens, Overhead(0.0, 0.0), window_s, "engine_timings")
+    first, counts, tokens_read = ttft_s(trial), trial.tokens, uncached_tokens(trial)
+    if first is None or overhead is None or tokens_read is None or counts.basis is None:
         return None
-    if first < OVERHEAD_FACTOR * overhead_s or loaded_the_model(trial):
+    if first < OVERHEAD_FACTOR * overhead.seconds or loaded_the_model(trial):
         return None
     basis: Basis = "usage" if counts.basis == "engine_timings" else counts.basis
-    return _uncached_rate(counts.prompt - (counts.cached or 0), first - overhead_s, basis)
+    return _prompt_rate(tokens_read, overhead, first, basis)
+
+
+def uncached_tokens(trial: Trial) -> int | None:
+    """Prompt tokens that the server read anew, as far as it tells of its cache; None: unknown."""
+    counts = trial.tokens
+    return None if counts.prompt is None else counts.prompt - (counts.cached or 0)
 
 
 def is_cold(trial: Trial) -> bool:
@@ -156,10 +176,11 @@ def is_cold(trial: Trial) -> bool:
     return counts.cached <= max(MAX_CACHED_TOKENS, MAX_CACHED_SHARE * (counts.prompt or 0))
 
 
-def _uncached_rate(tokens: int, window_s: float, basis: Basis) -> Rate | None:
+def _prompt_rate(tokens: int, overhead: Overhead, time_s: float, basis: Basis) -> Rate | None:
+    window_s = time_s - overhead.seconds
     if tokens < MIN_UNCACHED_TOKENS or window_s < MIN_PROMPT_WINDOW_S:
         return None
-    return Rate(tokens / window_s, window_s, basis)
+    return Rate(max(0.0, tokens - overhead.tokens) / window_s, window_s, basis)
 
 
 def _generated_tokens(trial: Trial) -> int:

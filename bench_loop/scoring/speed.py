@@ -31,6 +31,7 @@ from bench_loop.scoring.intervals import TWO_SIDED, t_quantile
 from bench_loop.scoring.load import concurrency, context_curve, sustained, token_gaps
 from bench_loop.scoring.rates import (
     TRUST,
+    Overhead,
     Rate,
     Shape,
     client_rate,
@@ -41,6 +42,7 @@ from bench_loop.scoring.rates import (
     prompt_rate,
     ttfa_s,
     ttft_s,
+    uncached_tokens,
 )
 from bench_loop.scoring.spreads import spread
 from bench_loop.scoring.suites import is_warmup
@@ -73,16 +75,21 @@ def relative_error(values: Spread) -> float:
     return values.stdev / (math.sqrt(values.n) * values.mean)
 
 
-def overhead_s(trials: Iterable[Trial]) -> float | None:
-    """L0 in seconds; None with fewer than the needed prompts."""
+def known_overhead(trials: Iterable[Trial]) -> Overhead | None:
+    """L0 and its tokens; None with fewer than the needed prompts."""
     seen = [
-        first
+        (first, uncached_tokens(trial))
         for shape, trial in _shaped(trials)
         if shape.prompt_tokens == OVERHEAD_PROMPT_TOKENS
         and not loaded_the_model(trial)
         and (first := ttft_s(trial)) is not None
     ]
-    return median(seen) if len(seen) >= OVERHEAD_TRIALS else None
+    if len(seen) < OVERHEAD_TRIALS:
+        return None
+    counts = [tokens for _, tokens in seen if tokens is not None]
+    return Overhead(
+        median(first for first, _ in seen), median(counts) if counts else OVERHEAD_PROMPT_TOKENS
+    )
 
 
 def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None = None) -> Speed:
@@ -101,7 +108,7 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
     tried = [trial for trial in trials if not is_warmup(trial)]
     measured = [trial for trial in tried if trial.outcome is None]
     whole = [trial for trial in measured if trial.finish_reason in ("stop", "length")]
-    bench = _Bench(_shaped(whole), overhead_s(whole))
+    bench = _Bench(_shaped(whole), known_overhead(whole))
     headline = bench.select(FAST_HEADLINE.__eq__) or bench.select(usual_headline(plan).__eq__)
     prefill = bench.select(lambda shape: _is_prefill(shape, plan))
     first = bench.select(lambda shape: shape.prompt_tokens == HEADLINE_PROMPT_TOKENS)
@@ -137,8 +144,8 @@ def measure_speed(trials: Iterable[Trial], plan: SpeedPlan, load_s: float | None
 class _Bench:
     """The measured trials of one run by shape, and the figures that groups of them give."""
 
-    def __init__(self, trials: Iterable[tuple[Shape, Trial]], overhead: float | None) -> None:
-        self._overhead_s = overhead
+    def __init__(self, trials: Iterable[tuple[Shape, Trial]], known: Overhead | None) -> None:
+        self._overhead = known
         self._by_shape: dict[Shape, list[Trial]] = defaultdict(list)
         for shape, trial in trials:
             self._by_shape[shape].append(trial)
@@ -208,18 +215,18 @@ class _Bench:
         if any(rate.basis == "estimated" for rate in rates):
             found.add("estimated_tokens")
         if prefill and not rates and not found:
-            is_blind = self._overhead_s is None and not any(map(_has_prompt_time, prefill))
+            is_blind = self._overhead is None and not any(map(_has_prompt_time, prefill))
             found.add("overhead_unknown" if is_blind else "too_short_to_rate")
         return found
 
     def _prompt_rates(self, trials: Sequence[Trial]) -> list[Rate]:
-        return _rates(trials, lambda trial: prompt_rate(trial, self._overhead_s))
+        return _rates(trials, lambda trial: prompt_rate(trial, self._overhead))
 
     def _is_near_overhead(self, trial: Trial) -> bool:
         first = ttft_s(trial)
-        if first is None or self._overhead_s is None or prompt_rate(trial, self._overhead_s):
+        if first is None or self._overhead is None or prompt_rate(trial, self._overhead):
             return False
-        return first < OVERHEAD_FACTOR * self._overhead_s
+        return first < OVERHEAD_FACTOR * self._overhead.seconds
 
 
 def usual_headline(plan: SpeedPlan) -> Shape:

@@ -171,8 +171,10 @@ def pass_cubed(suite: ScoredSuite) -> float | None:
 
 def is_censored(suite: SuiteResult) -> bool:
     """Whether so many trials were truncated that the score is only a lower bound."""
-    judged = suite.pass_count + suite.partial_count + suite.fail_count
-    return _is_censored(suite.truncated_count, judged + suite.truncated_count + suite.error_count)
+    judged = (suite.pass_count, suite.partial_count, suite.fail_count)
+    counts = (*judged, suite.truncated_count, suite.error_count)
+    # None: imported, and how many were cut is not known.
+    return _is_censored(suite.truncated_count or 0, sum(count or 0 for count in counts))
 
 
 def suite_result(suite: ScoredSuite) -> SuiteResult:

@@ -72,7 +72,7 @@ _EVERYWHERE = {
     "1-8 tokens a chunk": replace(_USUAL, tokens_per_chunk=8, has_mixed_chunks=True),
     "no role chunk": replace(_USUAL, has_role_chunk=False),
     "thinks first": replace(_USUAL, thinking_tokens=48),
-    "stops by itself": replace(_USUAL, answer_tokens=100),
+    "stops by itself": replace(_USUAL, answer_tokens=100, can_force_length=False),
     "stalls 0.4 s": replace(_USUAL, stall_after=64, stall_s=0.4),
     "loads the model": replace(_USUAL, load_s=0.4),
     "waits in a queue": replace(_USUAL, queue_s=0.3),

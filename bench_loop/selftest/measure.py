@@ -14,6 +14,7 @@ from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import Trial
 from bench_loop.scoring.constants import OVERHEAD_PROMPT_TOKENS, OVERHEAD_TRIALS
 from bench_loop.scoring.rates import (
+    Overhead,
     Rate,
     Shape,
     client_rate,
@@ -22,7 +23,7 @@ from bench_loop.scoring.rates import (
     ttfa_s,
     ttft_s,
 )
-from bench_loop.scoring.speed import measure_speed, overhead_s
+from bench_loop.scoring.speed import known_overhead, measure_speed
 from bench_loop.selftest.cases import NOTHING, TRAP_SHAPE, TRIALS, Case, Trap, cases, traps
 from bench_loop.selftest.simulated import Sent, Simulated, simulator
 from bench_loop.selftest.words import half_known_words, words
@@ -235,9 +236,9 @@ class Bench:
 
     def compare(self, model: str, case: Case) -> tuple[list[Figure], list[float]]:
         """One trial of `case`: its figures, and the delay of every event with text."""
-        overhead: float | None = None
+        overhead: Overhead | None = None
         if case.has_prompt_speed:
-            overhead = overhead_s(self.overhead_trials(model, case.program.tokens_per_chunk))
+            overhead = known_overhead(self.overhead_trials(model, case.program.tokens_per_chunk))
         reply = self.ask(model, words(case.shape.prompt_tokens), case.shape)
         sent = self._server.sent(self._asked - 1)
         return _figures(case, as_trial(reply, case.shape, 1), sent, overhead), self.delays()
@@ -301,7 +302,7 @@ def size_of_error(figure: Figure) -> float:
     return float("inf") if figure.error is None else abs(figure.error)
 
 
-def _figures(case: Case, trial: Trial, sent: Sent, overhead: float | None) -> list[Figure]:
+def _figures(case: Case, trial: Trial, sent: Sent, overhead: Overhead | None) -> list[Figure]:
     ours, engines = client_rate(trial), engine_rate(trial)
     found = [Figure.relative("generation", sent.generation_tps, tps(ours), GENERATION_BAR)]
     if engines is not None:

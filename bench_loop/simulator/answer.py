@@ -30,6 +30,8 @@ class Asked:
     max_tokens: int
     window: int | None = None
     has_tools: bool = False
+    ignores_end: bool = False
+    """Go on to `max_tokens` where the model would stop by itself."""
     is_cacheable: bool = True
     is_streamed: bool = True
     has_usage: bool = True
@@ -109,7 +111,7 @@ def stops(program: Program, asked: Asked) -> bool:
     """Whether the model ends by itself, before the token limit does."""
     if program.calls and asked.has_tools:
         return True
-    wanted = program.answer_tokens
+    wanted = _answer_tokens(program, asked)
     return wanted is not None and program.thinking_tokens + wanted < asked.max_tokens
 
 
@@ -138,9 +140,16 @@ def _tokens(program: Program, asked: Asked) -> Iterator[_Token]:
         for index, call in enumerate(program.calls):
             yield from (("call", "", piece) for piece in _pieces(program, index, call))
         return
-    limit = count() if program.answer_tokens is None else range(program.answer_tokens)
+    wanted = _answer_tokens(program, asked)
+    limit = count() if wanted is None else range(wanted)
     for at in limit:
         yield "text", _spaced(next(words), at), None
+
+
+def _answer_tokens(program: Program, asked: Asked) -> int | None:
+    """Tokens after which the answer ends by itself; None: never."""
+    is_forced = asked.ignores_end and program.can_force_length
+    return None if is_forced else program.answer_tokens
 
 
 def _spaced(word: str, at: int) -> str:

@@ -54,6 +54,7 @@ def asked(body: dict[str, Any]) -> Asked:
         prompt="\n".join(str(message.get("content")) for message in body["messages"]),
         max_tokens=int(body.get("max_tokens") or 128),
         has_tools=bool(body.get("tools")),
+        ignores_end=body.get("ignore_eos") is True,
         is_cacheable=body.get("cache_prompt", True),
         is_streamed=body.get("stream") is True,
         has_usage=bool(body.get("stream_options", {}).get("include_usage")),

@@ -40,6 +40,8 @@ class Program:
     thinking_tokens: int = 0
     answer_tokens: int | None = None
     """Tokens of the answer after which the model stops by itself; None: never."""
+    can_force_length: bool = True
+    """Give a request with `ignore_eos` all its tokens, like llama.cpp and vLLM; no Ollama can."""
     tokens_per_chunk: int = 1
     has_mixed_chunks: bool = False
     """Each event holds 1 to `tokens_per_chunk` tokens, by chance."""

@@ -10,6 +10,7 @@ import pytest
 from bench_loop.cli import main
 from bench_loop.result.store import save, to_bytes
 from tests.console.make_run import make_run
+from tests.fakes.server import FakeServer, Reply, Request, json_reply
 
 
 def run(*arguments: str) -> int | str | None:
@@ -42,7 +43,7 @@ def test_one_file_is_not_a_comparison(
     result_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("compare", str(result_file)) == 2
-    assert "1 result file is given; compare takes 2 to 26." in capsys.readouterr().err
+    assert "1 run is given; compare takes 2 to 26." in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_result_is_named_with_its_field(
@@ -123,3 +124,44 @@ def test_latest_stands_for_the_newest_result(
     save(make_run(), tmp_path / "results")
     assert run("compare", str(result_file), "latest") == 0
     assert "B and A are the same run." in capsys.readouterr().out
+
+
+def test_a_run_is_found_by_its_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
+    result = make_run()
+    save(result, tmp_path / "results")
+    assert run("compare", result.run_id, "latest") == 0
+    assert "B and A are the same run." in capsys.readouterr().out
+
+
+class Site(FakeServer):
+    """A site with one published run, and a page of another that it has taken down."""
+
+    def answer(self, request: Request) -> Reply:
+        if request.path == "/api/v1/runs/k3v5m2q7x4ab/result.json":
+            return Reply(to_bytes(make_run()))
+        return json_reply({"code": "not_found"}, status=404)
+
+
+def test_a_run_is_fetched_from_the_address_of_its_page(
+    result_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site() as site:
+        assert run("compare", str(result_file), f"{site.url}/runs/k3v5m2q7x4ab/") == 0
+        assert "B and A are the same run." in capsys.readouterr().out
+        assert run("compare", str(result_file), f"{site.url}/runs/aaaaaaaaaaaa/") == 4
+        assert "the site answered HTTP 404" in capsys.readouterr().err
+
+
+def test_three_runs_are_ranked_and_say_who_has_no_rank(
+    result_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    smoke = tmp_path / "smoke.json"
+    smoke.write_bytes(to_bytes(make_run(profile="smoke")))
+    assert run("compare", str(result_file), str(result_file), str(smoke)) == 0
+    shown = capsys.readouterr().out
+    assert "ranks by quality" in shown
+    assert shown.count("\n1-2   ") == 2
+    assert "C has no rank. Runs of the profile smoke are never ranked." in shown

@@ -65,6 +65,33 @@ def test_a_model_that_does_not_exist_is_told(
         assert not server.asked("/api/chat")
 
 
+def test_an_engine_with_a_known_fault_is_refused_before_anything_is_asked_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = FakeModel("gemma3:4b", family="gemma3")
+    with FakeOllama(models=[model], version="0.13.3") as server:
+        arguments = ["--model", model.name, "--endpoint", server.url]
+        said = refusal(arguments, tmp_path, monkeypatch, capsys)
+        assert "ollama 0.13.3 gives incoherent output for Gemma 3 models" in said
+        assert "https://github.com/ollama/ollama/issues/13444" in said
+        assert "Install ollama 0.13.2" in said
+        assert not server.asked("/api/chat")
+
+
+def test_what_makes_figures_worse_is_told_before_a_run_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path / "home"))
+    with FakeOllama() as server:
+        arguments = ["--model", "tiny:1b", "--endpoint", server.url, "--suites", "reasonmath"]
+        with pytest.raises(SystemExit):
+            main(["run", *arguments, "--output", str(tmp_path / "results"), "--json"])
+        assert server.asked("/api/chat")
+    said = capsys.readouterr()
+    assert "chat template: Ollama has none for this model" in said.err
+    assert "Ollama has none" not in said.out
+
+
 def test_an_embedding_model_is_refused_before_anything_is_asked_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,13 +12,14 @@ from rich.console import Console
 
 from bench_loop.console import THEME
 from bench_loop.engine.events import (
+    Forecasted,
     RunFinished,
     RunStarted,
-    SpeedExtended,
     SpeedPlanned,
     TrialFinished,
     TrialStarted,
 )
+from bench_loop.engine.forecast import TimeLeft
 from bench_loop.report.progress import REFRESH_S, RunProgress
 from tests.console.make_run import make_run, make_trial
 
@@ -127,27 +128,46 @@ def test_what_was_lost_last_is_told_with_its_sentence() -> None:
         )
 
 
-def test_time_left_is_not_told_before_three_quality_trials() -> None:
+def test_time_left_is_not_told_before_it_is_known() -> None:
     stage = Stage(is_terminal=True)
     with stage.progress as progress:
         progress(SpeedPlanned("minimum", 12.4, 8))
-        for _ in range(3):
-            stage.trial("speed", None, task_id="p1024x64", reason=None)
-        stage.trial("reasonmath", "pass")
         stage.trial("reasonmath", "pass")
         assert " left" not in stage.stream.getvalue()
 
 
 def test_time_left_is_a_range_that_shrinks_while_a_trial_goes_on() -> None:
     stage = Stage(is_terminal=True)
-    with stage.progress:
-        for seconds in (9.0, 10.0, 11.0):
-            stage.trial("reasonmath", "pass", seconds)
+    with stage.progress as progress:
+        progress(Forecasted(TimeLeft(10.0, 20.0, 30.0, next_s=6.0)))
         stage.begin("loop_schema", "loop_schema.a")
         assert "10 to 30 s left" in stage.last_frame()
         stage.clock.now += 5
-        stage.progress.note("")
+        progress.note("")
         assert "5 to 25 s left" in stage.last_frame()
+
+
+def test_time_left_does_not_run_out_while_a_trial_is_late() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(Forecasted(TimeLeft(10.0, 20.0, 30.0, next_s=6.0)))
+        stage.begin("loop_schema", "loop_schema.a")
+        stage.clock.now += 66
+        progress.note("")
+        # 6 s of it were expected; 60 s late, 30 s more of it are to come.
+        assert "34 to 54 s left" in stage.last_frame()
+
+
+def test_a_pipe_is_told_once_how_long_the_run_will_take() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress as progress:
+        progress(SpeedPlanned("minimum", 12.4, 8))
+        for left in (TimeLeft(100.0, 150.0, 200.0), TimeLeft(90.0, 140.0, 190.0)):
+            progress(Forecasted(left))
+    assert stage.stream.getvalue().splitlines()[-2:] == [
+        "speed plan minimum: 3 trials, about 12 s",
+        "2 to 3 min to go",
+    ]
 
 
 def test_elapsed_time_is_in_whole_seconds_then_minutes_then_hours() -> None:
@@ -200,16 +220,16 @@ def test_a_run_that_is_cut_short_says_what_is_kept() -> None:
     assert stage.progress.file == file
 
 
-def test_repeats_of_the_headline_are_counted_and_take_their_time() -> None:
+def test_repeats_that_are_expected_are_counted_and_those_that_are_not_any_more_go() -> None:
     stage = Stage(is_terminal=True)
     with stage.progress as progress:
         progress(RunStarted("id", "qwen3.5:27b", 5))
-        seconds = {"speed": (10.0,), "reasonmath": (2.0,) * 3, "loop_schema": (2.0,) * 2}
-        progress(SpeedPlanned("headline", 10.0, 6, seconds))
+        progress(SpeedPlanned("headline", 10.0, 6))
         stage.trial("speed", None, 10.0, finish_reason="length")
-        progress(SpeedExtended(4, 10.0))
+        progress(Forecasted(TimeLeft(40.0, 50.0, 60.0, timed_trials=4)))
         stage.begin("speed", "p1024x256")
         frame = stage.last_frame()
-    assert "1 of 5" in frame
-    assert "2 of 10" in frame
-    assert " left" in frame
+        assert "1 of 5" in frame
+        assert "2 of 10" in frame
+        progress(Forecasted(TimeLeft(20.0, 25.0, 30.0, timed_trials=1)))
+        assert "2 of 7" in stage.last_frame()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench_loop.engine.plan import make_plan
-from bench_loop.engine.profiles import PROFILES
-from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS, Rates, choose_plan, wall_limit_s
+from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS, Rates, wall_limit_s
 
 
 @pytest.mark.parametrize(
@@ -25,28 +24,6 @@ def test_the_scored_rounds_of_a_plan_cost_what_the_methodology_says(
     shapes = [shape for one_round in rounds for shape in one_round]
     assert sum(shape.prompt_tokens for shape in shapes) == prompt_tokens
     assert sum(shape.output_tokens for shape in shapes) == output_tokens
-
-
-def test_a_fast_machine_gets_the_largest_plan() -> None:
-    plan, expected_s = choose_plan(PROFILES["core"], Rates(10_000, 1_000), 720)
-    assert plan == "nine"
-    # Four rounds of 15,744 prompt and 3,264 output tokens.
-    assert expected_s == pytest.approx(4 * (1.5744 + 3.264))
-
-
-def test_a_middling_machine_gets_the_largest_plan_that_fits() -> None:
-    # nine: 62,976 / 400 + 13,056 / 20 = 810 s; five: 29,184 / 400 + 5,632 / 20 = 355 s.
-    plan, expected_s = choose_plan(PROFILES["core"], Rates(400, 20), 720)
-    assert (plan, round(expected_s)) == ("five", 355)
-
-
-def test_a_slow_machine_still_gets_the_headline() -> None:
-    plan, expected_s = choose_plan(PROFILES["core"], Rates(20, 2), 720)
-    assert (plan, round(expected_s)) == ("headline", 813)
-
-
-def test_smoke_never_takes_more_than_the_minimum() -> None:
-    assert choose_plan(PROFILES["smoke"], Rates(100_000, 10_000), 90)[0] == "minimum"
 
 
 def test_the_wall_limit_is_two_minutes_and_three_times_the_expected_time() -> None:

@@ -26,6 +26,7 @@ class FakeModel:
     remote_host: str | None = None
     digest: str = "a" * 64
     template: str = "{{ .Prompt }}"
+    size: int = 807_694_464
 
 
 class FakeOllama(FakeServer):
@@ -42,8 +43,10 @@ class FakeOllama(FakeServer):
         script: Sequence[Reply] = (),
         loading: int = 0,
         pause_s: float = 0.0,
+        version: str = "0.33.0",
     ) -> None:
         super().__init__()
+        self.version = version
         self.models = {model.name: model for model in models}
         self.script = list(script)
         self.loading = loading
@@ -59,7 +62,7 @@ class FakeOllama(FakeServer):
             case "GET", "/":
                 return Reply(b"Ollama is running", content_type="text/plain; charset=utf-8")
             case "GET", "/api/version":
-                return json_reply({"version": "0.33.0"})
+                return json_reply({"version": self.version})
             case "GET", "/api/tags":
                 return json_reply({"models": [_tag(model) for model in self.models.values()]})
             case "GET", "/api/ps":
@@ -148,7 +151,7 @@ def _tag(model: FakeModel) -> dict[str, Any]:
     tag: dict[str, Any] = {
         "name": model.name,
         "model": model.name,
-        "size": 807_694_464,
+        "size": model.size,
         "digest": "b" * 64,
         "details": {
             "format": "gguf",

@@ -27,6 +27,15 @@ STANDARD_FIELDS = {
 }
 
 
+VLLM_METRICS = """\
+# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig
+# TYPE vllm:cache_config_info gauge
+vllm:cache_config_info{block_size="16",cache_dtype="fp8",engine="0",num_gpu_blocks="573"} 1.0
+vllm:num_requests_running{engine="0",model_name="tiny"} 0.0
+"""
+"""Written by the form of vLLM's metrics, not recorded."""
+
+
 class FakeOpenAI(FakeServer):
     """Answers every chat with the words of `answer(body)`, after the replies in `script`.
 
@@ -41,16 +50,20 @@ class FakeOpenAI(FakeServer):
         script: Sequence[Reply] = (),
         engine: Engine = "unknown",
         window: int = 8192,
+        slots: int = 1,
         loading: int = 0,
         is_strict: bool = False,
         api_key: str | None = None,
         pause_s: float = 0.0,
+        model_path: str | None = None,
     ) -> None:
         super().__init__()
         self.models = tuple(models)
+        self.model_path = model_path or f"/home/alice/models/{self.models[0]}.gguf"
         self.script = list(script)
         self.engine = engine
         self.window = window
+        self.slots = slots
         self.loading = loading
         self.is_strict = is_strict
         self.api_key = api_key
@@ -72,6 +85,8 @@ class FakeOpenAI(FakeServer):
                 return json_reply(self._props())
             case "GET", "/version" if self.engine == "vllm":
                 return json_reply({"version": "0.21.0"})
+            case "GET", "/metrics" if self.engine == "vllm":
+                return Reply(VLLM_METRICS.encode(), content_type="text/plain; version=0.0.4")
             case "GET", "/slots" if self.engine == "llama.cpp":
                 return json_reply([{"id": 0, "n_ctx": self.window, "speculative": False}])
             case "POST", "/tokenize" if self.engine == "llama.cpp":
@@ -101,9 +116,9 @@ class FakeOpenAI(FakeServer):
     def _props(self) -> dict[str, Any]:
         return {
             "default_generation_settings": {"n_ctx": self.window},
-            "total_slots": 1,
+            "total_slots": self.slots,
             "build_info": "b7777-abcdef",
-            "model_path": f"/home/alice/models/{self.models[0]}.gguf",
+            "model_path": self.model_path,
             "chat_template": "{{ messages }}",
             "chat_template_caps": {"supports_tools": True},
         }

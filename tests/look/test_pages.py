@@ -95,7 +95,7 @@ def test_scores_of_another_scoring_version_are_not_ranked_with_these(
     client: Client, show: Show
 ) -> None:
     show([samples.result(scoring_version="0.9")])
-    assert "Scored by version 0.9; only version 1.0 is ranked." in page(client, "/").text
+    assert "Scored by version 0.9; only version 1.1 is ranked." in page(client, "/").text
 
 
 def test_the_board_filters_by_harness_and_gpu_in_its_address(client: Client, show: Show) -> None:

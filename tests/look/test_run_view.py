@@ -87,7 +87,7 @@ def test_below_twenty_quality_the_formula_shows_what_is_taken_off() -> None:
         ({"profile": "custom"}, "Runs of hand-picked suites are never ranked."),
         (
             {"scoring_version": "0.9"},
-            "Scored by version 0.9; only version 1.0 is ranked.",
+            "Scored by version 0.9; only version 1.1 is ranked.",
         ),
         (
             {"speed": [estimated(trial) for trial in samples.speed_trials()]},

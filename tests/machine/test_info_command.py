@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from bench_loop import cli
-from bench_loop.commands.info import window_text
+from bench_loop.providers.discover.endpoints import save_endpoint
+from bench_loop.report.info import window_text
+from tests.fakes import engines
 from tests.fakes.ollama import FakeModel, FakeOllama
+from tests.fakes.openai_server import FakeOpenAI
 
 MODELS = (
     FakeModel("qwen2.5-coder:7b-instruct-q4_K_M", family="qwen2", parameters=7_615_616_512),
@@ -67,7 +70,7 @@ def test_the_machine_is_shown_without_names_of_user_or_host(found: dict[str, Any
 
 def test_suites_harnesses_and_folder_are_shown(found: dict[str, Any], benchloop_home: Path) -> None:
     assert "reasonmath" in [suite["name"] for suite in found["suites"]]
-    assert "raw" in found["harnesses"]
+    assert "raw" in [harness["name"] for harness in found["harnesses"]]
     assert found["data_folder"] == str(benchloop_home)
     assert found["results"] == 0
 
@@ -79,17 +82,80 @@ def test_text_is_for_reading(
         monkeypatch.setenv("OLLAMA_HOST", ollama.url)
         info()
     shown = capfd.readouterr().out
-    assert f"ollama 0.33.0 {ollama.url}" in shown
-    assert "cannot be run: This is a model for embedding, not for chat." in shown
+    assert f"ollama 0.33.0 at {ollama.url}\n" in shown
+    assert "nomic-embed-text:latest: This is a model for embedding, not for chat." in shown
+
+
+def test_size_window_and_abilities_of_a_model_are_shown(found: dict[str, Any]) -> None:
+    model = ollama_in(found)["models"][0]
+    assert model["size_bytes"] == 807_694_464
+    assert model["capabilities"] == ["completion"]
+    assert model["is_remote"] is False
+
+
+def test_a_model_of_a_cloud_is_marked(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    cloud = FakeModel("big:cloud", remote_host="https://cloud.example.invalid")
+    with FakeOllama((cloud,)) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        info()
+    assert "big:cloud: The local server only forwards" in capfd.readouterr().out
+
+
+def test_the_window_that_is_loaded_is_told_of_a_running_model(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with FakeOllama(MODELS) as ollama:
+        ollama.loaded[MODELS[0].name] = 4096
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        info("--json")
+    models = ollama_in(json.loads(capfd.readouterr().out))["models"]
+    assert [model["context_loaded"] for model in models] == [4096, None]
+
+
+def test_a_saved_endpoint_is_shown_in_every_state(capfd: pytest.CaptureFixture[str]) -> None:
+    with (
+        FakeOpenAI(engine="llama.cpp", loading=9) as loading,
+        engines.jan(api_key="k") as locked,
+        engines.lmstudio() as ready,
+    ):
+        for name, url in (
+            ("slow", loading.url),
+            ("jan", locked.url),
+            ("studio", ready.url),
+            ("attic", "http://127.0.0.1:9"),
+        ):
+            save_endpoint(name, url)
+        info()
+    shown = capfd.readouterr().out
+    assert f"llama.cpp at {loading.url}, saved as slow\n  still loading its model\n" in shown
+    assert f"jan at {locked.url}, saved as jan\n  wants an API key" in shown
+    assert "attic at http://127.0.0.1:9\n  does not answer\n" in shown
+    assert "4,096 of 32,768" in shown
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "120"])
+def test_no_line_is_wider_than_the_terminal(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = FakeModel("hf.co/unsloth/Qwen3-30B-A3B-Instruct-2507-GGUF:Q4_K_XL")
+    with FakeOllama((name, *MODELS)) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        monkeypatch.setenv("COLUMNS", columns)
+        info()
+    lines = capfd.readouterr().out.splitlines()
+    told = [line for line in lines if "benchloop-home" not in line]
+    assert max(map(len, told)) <= min(int(columns), 88)
 
 
 @pytest.mark.parametrize(
     ("loaded", "declared", "text"),
     [
-        (4096, 8192, "window 4,096 of 8,192"),
-        (8192, 8192, "window 8,192"),
-        (None, 8192, "window 8,192"),
-        (4096, None, "window 4,096"),
+        (4096, 8192, "4,096 of 8,192"),
+        (8192, 8192, "8,192"),
+        (None, 8192, "8,192"),
+        (4096, None, "4,096"),
         (None, None, None),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_loop.machine import linux, macos, windows
+from bench_loop.machine import linux, macos, registry, windows
 from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
 from bench_loop.machine.detect import backend_guess, detect
 from bench_loop.machine.gpus import (
@@ -222,28 +222,13 @@ def test_windows_11_is_told_by_its_build(version: str, name: str) -> None:
 
 
 def test_there_is_no_registry_elsewhere() -> None:
-    assert windows.gpus(16.0) == ()
-    assert windows.cpu_model() is None
+    assert registry.values(windows.CPU_KEY) == {}
+    assert registry.subkeys(windows.DISPLAY_KEY) == []
 
 
 @pytest.mark.parametrize(("text", "gib"), [("38654705664\n", 36.0), ("", None), ("unknown", None)])
 def test_memory_of_sysctl(text: str, gib: float | None) -> None:
     assert macos.memory_from_sysctl(text) == gib
-
-
-def test_amd_cards_in_sysfs(tmp_path: Path) -> None:
-    for name, files in {
-        "card0": {"vendor": "0x1002", "device": "0x744c", "mem_info_vram_total": "25753026560"},
-        "card1": {"vendor": "0x10de", "device": "0x2684"},
-        "card0-DP-1": {"vendor": "0x1002"},
-        "renderD128": {"vendor": "0x1002"},
-    }.items():
-        (tmp_path / name / "device").mkdir(parents=True)
-        for file, text in files.items():
-            (tmp_path / name / "device" / file).write_text(text + "\n", encoding="utf-8")
-    assert linux.amd_cards(tmp_path, 64.0) == (
-        Gpu(model="PCI 1002:744c", vendor="AMD", memory_gb=23.98),
-    )
 
 
 def test_an_integrated_gpu_beside_a_discrete_one_does_not_compute() -> None:
@@ -258,11 +243,11 @@ def test_an_integrated_gpu_beside_a_discrete_one_does_not_compute() -> None:
     [("NVIDIA", "cuda"), ("AMD", "rocm"), ("Apple", "metal"), ("Intel", "vulkan"), (None, "cpu")],
 )
 def test_the_backend_is_guessed_by_the_maker(vendor: str | None, backend: str) -> None:
-    assert backend_guess([Gpu(model="thing", vendor=vendor)]) == backend
+    assert backend_guess([Gpu(model="thing", vendor=vendor)], "darwin") == backend
 
 
 def test_without_a_gpu_the_backend_is_the_processor() -> None:
-    assert backend_guess([]) == "cpu"
+    assert backend_guess([], "linux") == "cpu"
 
 
 def test_a_file_that_is_not_there_is_nothing(tmp_path: Path) -> None:

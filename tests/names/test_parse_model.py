@@ -239,7 +239,7 @@ def test_sizes_of_mixtures(model_id: str, total: float | None, active: float | N
         ("qwen3-8b-fp8-dynamic", "FP8", 8),
         ("qwen3-8b-gptq-int8", "GPTQ-INT8", 8),
         ("qwen3-8b-bnb-4bit", "BNB-4bit", 4),
-        ("qwen3-8b-exl2-4.0bpw", "EXL-4.0bpw", 4),
+        ("qwen3-8b-exl2-4.0bpw", "EXL2-4.0bpw", 4),
         ("qwen3-8b-quantized.w4a16", "W4A16", 4),
         ("qwen3-8b-4bit", "4bit", 4),
         ("mlx-community/qwen3-8b-8bit", "MLX-8bit", 8),

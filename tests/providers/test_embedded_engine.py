@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -18,6 +20,7 @@ from bench_loop.contracts.provider import Provider
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError, SetupError
 from bench_loop.providers import discover, embedded, openai_compat
 from tests.components import need_llama_cpp
+from tests.llama_cpp import THINKING_TEMPLATE
 from tests.providers.replay import question
 
 pytestmark = pytest.mark.real
@@ -132,13 +135,11 @@ def test_a_model_that_it_does_not_run_is_missing(engine: Provider) -> None:
         engine.model("nope")
 
 
-def test_it_is_an_openai_compatible_server_that_discovery_would_take(
-    engine: Provider, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_an_openai_compatible_server_that_discovery_would_take(engine: Provider) -> None:
     url = engine.server().endpoint
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    monkeypatch.setattr(discover, "DEFAULT_ENDPOINT", url)
-    assert discover.find_server() == ("openai_compat", url)
+    found = discover.find_server(places=(discover.Place(url),))
+    assert found is not None
+    assert (found.provider, found.engine) == ("openai_compat", "llama.cpp")
 
 
 def test_a_file_of_the_users_own_runs_under_its_name(weights: Path) -> None:
@@ -149,6 +150,38 @@ def test_a_file_of_the_users_own_runs_under_its_name(weights: Path) -> None:
         assert provider.server().threads == 1
     finally:
         provider.close()
+
+
+def test_every_slot_has_a_whole_window_and_they_answer_at_once(weights: Path) -> None:
+    provider = embedded.start(str(weights), 512, slots=3)
+    try:
+        server = provider.server()
+        assert server.parallel_slots == 3
+        assert server.launch_args is not None
+        assert {"n_ctx=512", "n_parallel=3"} <= set(server.launch_args)
+        assert provider.model(weights.name).context_loaded == 512
+        long = ask("word " * 400, model_id=weights.name, max_tokens=48, force_length=True)
+        with ThreadPoolExecutor(3) as threads:
+            replies = list(threads.map(lambda _: provider.chat(long), range(3)))
+    finally:
+        provider.close()
+    assert [reply.tokens.completion for reply in replies] == [48] * 3
+    # None waited for another to end: every first token came before any last one.
+    firsts = [reply.t_first_answer_s or 99.0 for reply in replies]
+    assert max(firsts) < min(reply.t_last_s or 0.0 for reply in replies)
+
+
+def test_a_chat_template_of_the_users_own_is_told_by_its_hash(weights: Path) -> None:
+    provider = embedded.start(str(weights), 512, chat_template=THINKING_TEMPLATE)
+    try:
+        facts = provider.model(weights.name)
+        told = provider.server().launch_args
+    finally:
+        provider.close()
+    digest = hashlib.sha256(THINKING_TEMPLATE.encode()).hexdigest()
+    assert facts.chat_template_hash == f"sha256:{digest}"
+    assert told is not None
+    assert not any("im_start" in one for one in told)
 
 
 def test_closing_ends_the_process_and_may_be_done_twice(weights: Path) -> None:

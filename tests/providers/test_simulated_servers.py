@@ -92,6 +92,12 @@ def test_a_model_that_stops_by_itself_counts_its_end_token(dialect: Dialect) -> 
     assert (reply.finish_reason, reply.tokens.completion) == ("stop", 10)
 
 
+@pytest.mark.parametrize("dialect", EVENT_STREAMS)
+def test_a_forced_length_goes_beyond_the_answer(dialect: Dialect) -> None:
+    reply, _ = answered(dialect, Program(answer_tokens=9), force_length=True)
+    assert (reply.finish_reason, reply.tokens.completion) == ("length", 32)
+
+
 @every_dialect
 def test_marks_are_those_of_the_log(dialect: Dialect) -> None:
     program = Program(decode_tps=40.0, prefill_tps=20.0, thinking_tokens=8)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from bench_loop.contracts.chat import ChatReply
 from bench_loop.errors import ProviderError
 from bench_loop.providers import _ollama_chat, _ollama_facts, _openai_chat, _openai_facts
+from bench_loop.providers._fingerprint import PATHS, Said, identify
+from bench_loop.providers._lmstudio_facts import with_own_words
 from bench_loop.providers._stream import ParseLine, StreamReader
 from tests.providers.replay import read, recorded
 
@@ -141,7 +143,9 @@ def test_whatever_a_server_says_of_itself_and_its_models_can_be_stored(
         _openai_facts.model_facts(one, two, three),
         _ollama_facts.full_facts(_ollama_facts.entry(one, "a"), two, three),
     ]
-    _openai_facts.identify(one, two, {"/api/version": None, "/version": "1"})
+    said = {path: Said(200, json.dumps(one).encode(), "BaseHTTP/0.6") for path in PATHS}
+    assert identify(one, said).engine
+    facts.append(with_own_words(facts[0], [one, two, three]))
     for fact in facts:
         fact.model_dump_json().encode()
 

@@ -71,7 +71,7 @@ def test_another_profile_is_a_reason() -> None:
 
 def test_another_scoring_version_is_a_reason() -> None:
     other = run_result(TRIALS, scoring_version="2.0")
-    assert not_comparable(BASE, other) == ("They differ in scoring version: 1.0 against 2.0.",)
+    assert not_comparable(BASE, other) == ("They differ in scoring version: 1.1 against 2.0.",)
 
 
 def test_thinking_on_and_off_are_apart() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +81,14 @@ def test_bands_lie_inside_the_league_and_hold_the_rows_own_place(
         assert band is not None
         assert 1 <= band.low <= 1 + order.index(score)
         assert band.low <= band.high <= len(rows)
+
+
+@given(scores, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_changes_no_band(
+    rows: list[tuple[float, float]], shuffler: random.Random
+) -> None:
+    ranked = [RankedRow(score, score - reach, score + reach) for score, reach in rows]
+    before = rank_bands(ranked)
+    order = list(range(len(ranked)))
+    shuffler.shuffle(order)
+    assert rank_bands([ranked[index] for index in order]) == [before[index] for index in order]

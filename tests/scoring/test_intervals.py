@@ -14,6 +14,7 @@ from bench_loop.scoring.intervals import (
     incomplete_beta,
     score_interval,
     stdev,
+    strata_interval,
     stratum_variance,
     t_cdf,
     t_quantile,
@@ -125,6 +126,41 @@ def test_a_stratum_of_one_task_is_almost_unknown() -> None:
     assert stratum_variance([1]) == Variance(pytest.approx(0.09375), 1)
 
 
+def test_suites_without_spread_are_as_sure_as_their_tasks_and_no_surer() -> None:
+    # 0 of 3 x 6: n* is 18, df 15, t = 2.131450: t^2 / (18 + t^2) = 0.201529.
+    assert strata_interval([[0.0] * 6] * 3) == (0.0, pytest.approx(0.201529, abs=1e-6))
+    assert strata_interval([[1.0] * 6] * 3) == (pytest.approx(0.798471, abs=1e-6), 1.0)
+
+
+def test_trials_that_agree_on_a_middling_share_make_a_stratum_surer() -> None:
+    # Means 1/3, 2/3 (three of each): s^2 = 1 / 30, SE^2 = 1 / 180, n* = 0.25 x 180 = 45, df 5,
+    # t = 2.570582: 0.5 -+ t / (2 sqrt(45 + t^2)).
+    low, high = strata_interval([[1 / 3, 2 / 3] * 3])
+    assert (low, high) == (pytest.approx(0.321086, abs=1e-6), pytest.approx(0.678914, abs=1e-6))
+
+
+def test_a_single_task_says_almost_nothing() -> None:
+    # v = 0.75 x 0.25 / 2, so n* = 2; df 1, t = 12.7062: 2 / (2 + t^2) = 0.012236.
+    assert strata_interval([[1.0]]) == (pytest.approx(0.012236, abs=1e-6), 1.0)
+
+
+strata = st.lists(
+    st.lists(st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0]), min_size=1, max_size=8),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(strata)
+def test_the_interval_of_strata_holds_their_mean_and_mirrors_it(means: list[list[float]]) -> None:
+    low, high = strata_interval(means)
+    centre = sum(sum(each) / len(each) for each in means) / len(means)
+    assert 0 <= low <= centre + 1e-12
+    assert centre - 1e-12 <= high <= 1
+    mirrored = strata_interval([[1 - mean for mean in each] for each in means])
+    assert mirrored == (pytest.approx(1 - high, abs=1e-6), pytest.approx(1 - low, abs=1e-6))
+
+
 def test_variances_combine_by_satterthwaite() -> None:
     # (4 + 9)^2 / (16 / 5 + 81 / 8) = 169 / 13.325.
     total = combined([Variance(4, 5), Variance(9, 8)])
@@ -138,6 +174,11 @@ def test_nothing_combined_is_certain_and_makes_no_error() -> None:
 def test_the_standard_deviation_of_one_value_is_unknown() -> None:
     assert stdev([3.0]) is None
     assert stdev([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]) == pytest.approx(2.13809, abs=5e-6)
+
+
+def test_what_rounding_leaves_is_no_spread() -> None:
+    # 1 - 2/3 and 1/3 differ in the last bit; taken for spread, that would claim certainty.
+    assert stdev([1 - 2 / 3, 1 / 3, 2 / 3 - 1 / 3]) == 0.0
 
 
 def test_nineteen_of_twenty_intervals_of_a_suite_hold_the_truth() -> None:

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_loop.contracts.verifier import Outcome
-from bench_loop.result.records import RunResult
+from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import (
     compare_runs,
     mcnemar_p,
     more_tasks,
     paired_difference,
     sign_flip_p,
+    speed_ratio,
     verdict,
 )
 from tests.scoring.make_runs import run_result
@@ -121,7 +122,7 @@ def test_advice_names_about_how_many_tasks_would_settle_it() -> None:
     # 12.6316; 50 x (12.6316 / 8)^2 - 50 = 74.65.
     assert result.verdict == "too close to call"
     assert result.more_tasks == 75
-    assert result.advice == "about 75 more tasks would settle it"
+    assert result.advice == "about 75 more tasks would settle it, if the difference stays as it is"
 
 
 def test_advice_beyond_two_thousand_tasks_is_that_nothing_would_show() -> None:
@@ -197,7 +198,7 @@ def test_swapping_the_runs_turns_the_difference_round(pairs: list[tuple[Outcome,
     assert back is not None
     assert there.difference == pytest.approx(-back.difference)
     assert (there.low, there.high) == (pytest.approx(-back.high), pytest.approx(-back.low))
-    assert there.p_value == pytest.approx(back.p_value, abs=0.02)
+    assert there.p_value == back.p_value
 
 
 def test_equal_models_are_told_apart_in_five_of_a_hundred_pairs_at_most() -> None:
@@ -220,3 +221,55 @@ def test_a_suite_without_a_common_task_leaves_no_quality_to_compare() -> None:
     found = compare_runs(run_result(first), run_result(second))
     assert found.verdict == "not comparable"
     assert found.reasons == ("No task of coding was scored in both.",)
+
+
+def test_the_tasks_that_differ_are_named_with_both_shares() -> None:
+    found = compare_runs(run_of(["pass", "fail", "pass"]), run_of(["pass", "pass", "fail"]))
+    assert [(task.task_id, task.a, task.b) for task in found.differing] == [
+        ("suite0.t01", 0.0, 1.0),
+        ("suite0.t02", 1.0, 0.0),
+    ]
+
+
+def test_tasks_left_out_of_the_pairs_are_counted() -> None:
+    found = compare_runs(
+        run_of(["pass", "pass", "infrastructure_error"]),
+        run_of(["infrastructure_error"] * 2 + ["pass"]),
+    )
+    assert found.reasons == ("No task was scored in both.",)
+    some = compare_runs(run_of(["pass"] * 3), run_of(["pass", "fail", "infrastructure_error"]))
+    assert some.quality is not None
+    assert (some.quality.task_count, some.unpaired_count) == (2, 1)
+
+
+def test_one_name_with_two_prompts_is_not_one_task() -> None:
+    a = run_of(["pass"] * 3)
+    other = a.trials[0].model_copy(update={"prompt_hash": "sha256:" + "1" * 64})
+    b = a.model_copy(update={"trials": (other, *a.trials[1:])})
+    found = compare_runs(a, b)
+    assert found.quality is not None
+    assert (found.quality.task_count, found.unpaired_count) == (2, 1)
+
+
+def test_unequal_trials_of_a_task_are_shares() -> None:
+    a = run_of([["pass", "fail"], "pass"])
+    b = run_of([["pass", "pass", "fail"], "pass"])
+    (task,) = compare_runs(a, b).differing
+    assert (task.a, task.b) == (0.5, pytest.approx(2 / 3))
+
+
+def test_a_speed_is_compared_by_its_ratio_with_students_interval() -> None:
+    # Relative errors 0.04 / sqrt(4) = 0.02 and 0.06 / sqrt(9) = 0.02: SE^2 = 0.0008;
+    # df = 0.0008^2 / (0.0004^2 / 3 + 0.0004^2 / 8) = 8.72727, t = 2.272979: e^0.0642896 = 1.066401.
+    a = Spread(peak=60, mean=50, median=50, stdev=2.0, n=4)
+    b = Spread(peak=120, mean=100, median=100, stdev=6.0, n=9)
+    ratio = speed_ratio("generation tok/s", a, b)
+    assert ratio.value == 2.0
+    assert ratio.high == pytest.approx(2.132802, abs=1e-6)
+    assert ratio.low == pytest.approx(1.875467, abs=1e-6)
+
+
+def test_a_speed_measured_once_has_a_ratio_without_an_interval() -> None:
+    once = Spread(peak=50, mean=50, median=50, stdev=None, n=1)
+    ratio = speed_ratio("TTFT", once, once)
+    assert (ratio.value, ratio.low, ratio.high) == (1.0, None, None)

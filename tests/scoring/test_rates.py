@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench_loop.contracts.chat import StreamFacts, TokenCounts
 from bench_loop.scoring.rates import (
+    Overhead,
     Shape,
     client_rate,
     engine_rate,
@@ -16,6 +19,8 @@ from bench_loop.scoring.rates import (
     ttft_s,
 )
 from tests.scoring.make_trials import engine_timings, speed_trial
+
+TENTH = Overhead(0.1, 8.0)
 
 
 def test_a_shape_is_read_from_its_task_id() -> None:
@@ -150,9 +155,28 @@ def test_prompt_speed_is_the_engines_where_it_has_one() -> None:
 
 
 def test_prompt_speed_of_the_client_takes_the_overhead_off() -> None:
-    rate = prompt_rate(speed_trial(ttft_s=2.1), 0.1)
+    # 1,024 tokens in 2.1 s, of which 0.1 s are overhead with the time of 24 tokens in it.
+    rate = prompt_rate(speed_trial(ttft_s=2.1), Overhead(0.1, 24.0))
     assert rate is not None
-    assert (rate.tps, rate.basis) == (pytest.approx(512.0), "usage")
+    assert (rate.tps, rate.basis) == (pytest.approx(500.0), "usage")
+
+
+@given(
+    st.floats(100.0, 10_000.0),
+    st.floats(0.0, 0.05),
+    st.sampled_from([512, 1024, 4096]),
+    st.integers(1, 64),
+)
+def test_prompt_speed_of_a_server_of_known_speed_is_that_speed(
+    tps: float, fixed_s: float, tokens: int, template: int
+) -> None:
+    """Any fixed time a request, any template: TTFT is linear in the tokens, and so is exact."""
+    little = 8 + template
+    known = Overhead(fixed_s + little / tps, little)
+    ttft_s = fixed_s + (tokens + template) / tps
+    rate = prompt_rate(speed_trial(prompt=tokens + template, ttft_s=ttft_s), known)
+    assert rate is None or rate.tps == pytest.approx(tps, rel=1e-9)
+    assert rate is not None or ttft_s < 5 * known.seconds
 
 
 def test_prompt_speed_of_the_client_needs_to_know_the_overhead() -> None:
@@ -160,15 +184,15 @@ def test_prompt_speed_of_the_client_needs_to_know_the_overhead() -> None:
 
 
 def test_ttft_must_be_five_times_the_overhead() -> None:
-    assert prompt_rate(speed_trial(ttft_s=0.5), 0.1) is not None
-    assert prompt_rate(speed_trial(ttft_s=0.49), 0.1) is None
+    assert prompt_rate(speed_trial(ttft_s=0.5), TENTH) is not None
+    assert prompt_rate(speed_trial(ttft_s=0.49), TENTH) is None
 
 
 def test_prompt_speed_needs_512_uncached_tokens() -> None:
     enough = engine_timings(prompt=512)
     assert prompt_rate(speed_trial(engine=enough), None) is not None
     assert prompt_rate(speed_trial(engine=engine_timings(prompt=511)), None) is None
-    assert prompt_rate(speed_trial("p512x64", cached=1), 0.1) is None
+    assert prompt_rate(speed_trial("p512x64", cached=1), TENTH) is None
 
 
 def test_a_prompt_in_no_time_has_no_speed() -> None:
@@ -177,7 +201,7 @@ def test_a_prompt_in_no_time_has_no_speed() -> None:
 
 def test_a_trial_that_loaded_the_model_has_no_prompt_speed_by_ttft() -> None:
     loading = engine_timings(load_s=2.0).model_copy(update={"prompt_tokens": None})
-    assert prompt_rate(speed_trial(engine=loading), 0.1) is None
+    assert prompt_rate(speed_trial(engine=loading), TENTH) is None
 
 
 @pytest.mark.parametrize(
@@ -195,7 +219,7 @@ def test_a_prompt_is_warm_above_32_tokens_and_two_percent(
 ) -> None:
     trial = speed_trial(prompt=prompt, cached=cached)
     assert is_cold(trial) is expected
-    assert (prompt_rate(trial, 0.1) is not None) is expected
+    assert (prompt_rate(trial, TENTH) is not None) is expected
 
 
 def test_a_prompt_sent_again_to_a_server_that_hides_its_cache_is_warm() -> None:

@@ -211,27 +211,28 @@ def test_trials_of_suites_that_were_not_planned_are_left_out() -> None:
 
 
 def test_the_quality_interval_is_stratified() -> None:
-    # Each suite: means 5 of 10, s^2 = 2.5 / 9, v = 0.0277778. SE^2 = 2 v / 4, SE = 0.117851;
-    # df = (2 v)^2 / (2 v^2 / 9) = 18, t = 2.100922: 24.76 points.
+    # Each suite: means 5 of 10, s^2 = 2.5 / 9, v = 0.0277778. SE^2 = 2 v / 4 = 0.0138889, as sure
+    # as 0.25 / SE^2 = 18 tasks; but there are 20. df = (2 v)^2 / (2 v^2 / 9) = 18, t = 2.100922.
+    # At one half Wilson's reach is t / (2 sqrt(20 + t^2)) = 0.212599.
     low_high = aggregates_of(quality_trials(5)).quality_score_interval
-    assert low_high == (pytest.approx(25.240, abs=5e-4), pytest.approx(74.760, abs=5e-4))
+    assert low_high == (pytest.approx(28.740, abs=5e-4), pytest.approx(71.260, abs=5e-4))
 
 
 def test_all_wrong_and_all_right_are_not_certain() -> None:
-    # v = p (1 - p) / 11, p = 0.5 / 11: 0.00394440; SE = sqrt(2 v) / 2 = 0.0444095; t = 2.100922.
+    # Wilson's upper end of 0 of 20 is t^2 / (20 + t^2), t = 2.100922: 0.180794.
     none = aggregates_of(quality_trials(0)).quality_score_interval
     every = aggregates_of(quality_trials(10)).quality_score_interval
-    assert none == (0.0, pytest.approx(9.330, abs=5e-4))
-    assert every == (pytest.approx(90.670, abs=5e-4), 100.0)
+    assert none == (0.0, pytest.approx(18.079, abs=5e-4))
+    assert every == (pytest.approx(81.921, abs=5e-4), 100.0)
 
 
 def test_overall_takes_the_interval_of_quality_through_its_formula() -> None:
-    # Reliability 100 everywhere: v = 0.00394440 a suite, added by (25 x 1/2)^2 each; speed exact.
-    # v = 2 x [(55 / 2)^2 x 0.0277778 + (25 / 2)^2 x 0.00394440] = 43.2466, df 18, t 2.100922.
+    # Quality is 50 -+ 21.2599, 0.55 of which is 11.6929; reliability is 20 of 20, by Wilson from
+    # 83.8875 up, a quarter of which is 4.0281; speed is exact. Down: sqrt(11.6929^2 + 4.0281^2).
     got = aggregates_of(quality_trials(5))
     assert got.overall_score_interval == (
-        pytest.approx(62.5 - 13.816, abs=2e-3),
-        pytest.approx(62.5 + 13.816, abs=2e-3),
+        pytest.approx(62.5 - 12.3673, abs=2e-3),
+        pytest.approx(62.5 + 11.6929, abs=2e-3),
     )
 
 
@@ -342,9 +343,9 @@ def test_nineteen_of_twenty_quality_intervals_hold_the_truth() -> None:
 def test_overall_has_more_to_lose_than_to_win_just_above_a_fifth() -> None:
     """12 of 40 tasks pass and all answers are readable, at 50 speed without any spread.
 
-    t(0.975, 39) is 2.02269. Quality is 30, from 15.1575 up. Overall is 51.5; at the lower end of
-    quality it is 34.862, which is 1.12096 a point; upwards it is 0.55 a point. Task means have the
-    variance 0.0053846 by mean; readable ones, all 1, have (40.5 / 41) (0.5 / 41) / 41 = 0.00029382.
+    t(0.975, 39) is 2.02269; by it Wilson's interval of quality is 17.7737 to 45.9379. Overall is
+    51.5 and falls by 10.6205 to the lower end, with u = 0.88869; upwards it gains 0.55 x 15.9379 =
+    8.7659. Reliability, 40 of 40, is by Wilson from 91.2378 up: a quarter of 8.7622 is 2.1906.
     """
     overall = aggregates_of(quality_trials(12, tasks=40, suites=["a"])).overall_score_interval
-    assert overall == pytest.approx((34.8397, 59.7093), abs=1e-3)
+    assert overall == pytest.approx((40.6560, 60.2659), abs=1e-3)

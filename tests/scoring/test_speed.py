@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bench_loop.contracts.chat import EngineTimings, TokenCounts
 from bench_loop.result.records import Spread, Trial
-from bench_loop.scoring.speed import half_width, measure_speed, overhead_s, reach, spread
+from bench_loop.scoring.rates import Overhead
+from bench_loop.scoring.speed import half_width, known_overhead, measure_speed, reach, spread
 from tests.scoring.make_trials import engine_timings, speed_trial
 
 
@@ -67,7 +68,7 @@ def test_machines_too_fast_for_256_tokens_are_rated_on_2048() -> None:
 def test_prompt_speed_comes_from_the_4k_prompt_and_ttft_from_the_1k_prompt() -> None:
     trials = [
         *headline(50.0),
-        speed_trial("p4096x64", ttft_s=4.196),
+        speed_trial("p4096x64", ttft_s=4.188),
         speed_trial("p128x64", ttft_s=0.3),
         *overhead(0.1),
     ]
@@ -79,8 +80,20 @@ def test_prompt_speed_comes_from_the_4k_prompt_and_ttft_from_the_1k_prompt() -> 
 
 
 def test_the_overhead_needs_five_short_prompts() -> None:
-    assert overhead_s(overhead(0.1)) == 0.1
-    assert overhead_s(overhead(0.1, count=4)) is None
+    assert known_overhead(overhead(0.1)) == Overhead(0.1, 8)
+    assert known_overhead(overhead(0.1, count=4)) is None
+
+
+def test_the_tokens_of_the_overhead_are_what_the_server_read_anew() -> None:
+    # A chat template of 30 tokens, of which the cache knew 20.
+    counts = TokenCounts(prompt=38, cached=20, completion=1, basis="usage")
+    trials = [trial.model_copy(update={"tokens": counts}) for trial in overhead(0.1)]
+    assert known_overhead(trials) == Overhead(0.1, 18)
+
+
+def test_an_overhead_without_counts_has_the_tokens_that_it_aims_at() -> None:
+    trials = [trial.model_copy(update={"tokens": TokenCounts()}) for trial in overhead(0.1)]
+    assert known_overhead(trials) == Overhead(0.1, 8)
 
 
 def test_under_plan_minimum_everything_comes_from_its_one_shape() -> None:

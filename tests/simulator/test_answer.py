@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from bench_loop.simulator.answer import Asked, Prompt, Step, steps, take_prompt
+from bench_loop.simulator.answer import Asked, Prompt, Step, steps, stops, take_prompt
 from bench_loop.simulator.settings import Call, Program, Settings
 
 
@@ -59,6 +59,16 @@ def test_thinking_and_answer_share_no_event() -> None:
 
 def test_a_model_stops_after_the_tokens_that_it_has() -> None:
     assert sum(step.tokens for step in plan(max_tokens=100, answer_tokens=7)) == 7
+
+
+@pytest.mark.parametrize(("can_force", "tokens"), [(True, 100), (False, 7)])
+def test_a_request_that_ignores_the_end_gets_its_length_where_the_server_can(
+    can_force: bool, tokens: int
+) -> None:
+    program = Program(answer_tokens=7, can_force_length=can_force)
+    asked = Asked("sim", "a b", 100, ignores_end=True)
+    assert sum(step.tokens for step in steps(program, asked, 0.0)) == tokens
+    assert stops(program, asked) is not can_force
 
 
 def test_a_stall_delays_everything_after_it() -> None:

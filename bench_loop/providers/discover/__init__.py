@@ -1,64 +1,135 @@
-"""Finds the model servers that already run here. A folder, since it is no provider itself."""
+"""Finds model servers: those that run on this machine, and those that the user saved.
+
+A folder, since it is no provider itself. The command line, quickstart and the site's runner all
+look here. A server counts only by what it says of itself (`_fingerprint.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import importlib
+import time
+from collections.abc import Callable
 from contextlib import closing
+from typing import Protocol
 
+from bench_loop import config
 from bench_loop.contracts.provider import ModelFacts, Provider
 from bench_loop.errors import BenchLoopError
 from bench_loop.providers._ability import can_chat
 from bench_loop.providers._endpoint import parse_endpoint
-from bench_loop.providers.ollama import Ollama, usual_endpoint
-from bench_loop.providers.openai_compat import DEFAULT_ENDPOINT, OpenAICompat
+from bench_loop.providers._fingerprint import UNKNOWN
+from bench_loop.providers.discover._places import Place, usual_places
+from bench_loop.providers.discover._probe import LOOK_LIMIT_S, FoundServer, State, look
+from bench_loop.providers.discover.endpoints import saved_endpoints
 
-ANSWER_LIMIT_S = 2.0
+__all__ = [
+    "FoundServer",
+    "Place",
+    "State",
+    "connect",
+    "find_server",
+    "known_servers",
+    "meet",
+    "usable_models",
+    "usual_places",
+]
+
+ANSWER_LIMIT_S = 30.0
+"""Time for a server that is known to be one: it may be busy with somebody else's request."""
+
+LOADING_LIMIT_S = 60.0
+LOADING_POLL_S = 1.0
+"""How long a server that is still loading its model is waited for, and how often it is asked."""
 
 
-def find_server() -> tuple[str, str] | None:
-    """Provider name and endpoint of the first of `known_servers`, or None."""
-    return next(_usable_servers(), None)
+class Say(Protocol):
+    """Takes a sentence for the person who waits."""
+
+    def __call__(self, sentence: str, /) -> object: ...
 
 
-def known_servers() -> tuple[tuple[str, str], ...]:
-    """Provider name and endpoint of each server on its usual port that has a chat model.
+def known_servers(
+    places: tuple[Place, ...] | None = None, limit_s: float = LOOK_LIMIT_S
+) -> tuple[FoundServer, ...]:
+    """The model servers at `places`, by default the usual ports and the saved endpoints.
 
-    Looked at are Ollama (where OLLAMA_HOST says, else port 11434) and llama.cpp (port 8080). What
-    answers there counts only if it says itself that it is that engine.
+    All places are asked at once, for at most `limit_s` seconds. What answers there and is no model
+    server is left out; of a saved endpoint its silence is told. Never raises for what a server
+    does; SetupError where the file of saved endpoints is damaged.
     """
-    return tuple(_usable_servers())
+    return look(all_places() if places is None else places, limit_s)
 
 
-def identify(endpoint: str) -> str:
-    """Name of the provider that speaks to what answers at `endpoint`.
+def all_places() -> tuple[Place, ...]:
+    """The usual ports of this machine, then the saved endpoints; each address once."""
+    saved = {parse_endpoint(one.url).url: one for one in saved_endpoints()}
+    places = {
+        place.url: Place(place.url, saved[place.url].name) if place.url in saved else place
+        for place in usual_places()
+    }
+    for url, one in saved.items():
+        places.setdefault(url, Place(url, one.name))
+    return tuple(places.values())
 
-    `ollama` where the server says itself that it is one; else `openai_compat`, which almost every
-    other server speaks.
+
+def find_server(
+    say: Say = lambda sentence: None,
+    places: tuple[Place, ...] | None = None,
+    wait_s: float = LOADING_LIMIT_S,
+) -> FoundServer | None:
+    """The first server of this machine that is ready and has a chat model of its own.
+
+    Where none is ready and one is still loading its model, `say` is told and it is waited for. An
+    engine that nobody knows is not taken unasked: it may only forward to a cloud.
     """
-    try:
-        with closing(
-            Ollama(parse_endpoint(endpoint), None, answer_limit_s=ANSWER_LIMIT_S)
-        ) as provider:
-            return provider.name if provider.server().engine == provider.name else "openai_compat"
-    except BenchLoopError:
-        return "openai_compat"
+    found = _when_loaded(lambda: tuple(filter(is_local, known_servers(places))), say, wait_s)
+    return next(filter(_is_usable, found), None)
 
 
-def _usable_servers() -> Iterator[tuple[str, str]]:
-    for connect, engine in ((_usual_ollama, "ollama"), (_usual_llama_cpp, "llama.cpp")):
-        endpoint = _endpoint_if_usable(connect, engine)
-        if endpoint is not None:
-            yield endpoint
+def meet(
+    endpoint: str, say: Say = lambda sentence: None, wait_s: float = LOADING_LIMIT_S
+) -> FoundServer:
+    """What answers at `endpoint`, after waiting for a model that is still being loaded.
+
+    Its provider is `ollama` where the server says itself that it is one; else `openai_compat`,
+    which almost every other server speaks. Raises UsageError for what is no address.
+    """
+    place = Place(parse_endpoint(endpoint).url, endpoint)
+    (found,) = _when_loaded(lambda: look((place,), ANSWER_LIMIT_S), say, wait_s)
+    return found
 
 
-def _endpoint_if_usable(connect: Callable[[], Provider], engine: str) -> tuple[str, str] | None:
-    try:
-        with closing(connect()) as provider:
-            server = provider.server()
-            is_usable = server.engine == engine and bool(usable_models(provider))
-            return (provider.name, server.endpoint) if is_usable else None
-    except BenchLoopError:
-        return None
+def _when_loaded(
+    look_again: Callable[[], tuple[FoundServer, ...]], say: Say, wait_s: float
+) -> tuple[FoundServer, ...]:
+    """The servers, once one is ready or none is loading any more, or the time is up."""
+    give_up = time.monotonic() + wait_s
+    is_told = False
+    while True:
+        found = look_again()
+        loading = [server for server in found if server.state == "loading"]
+        is_ready = any(server.state == "ready" for server in found)
+        if is_ready or not loading or time.monotonic() >= give_up:
+            return found
+        if not is_told:
+            say(
+                f"{loading[0].engine} at {loading[0].endpoint} is still loading its model: "
+                f"waiting up to {wait_s:.0f} s."
+            )
+            is_told = True
+        time.sleep(LOADING_POLL_S)
+
+
+def connect(server: FoundServer) -> Provider:
+    """The provider for a server that was found, with the user's key for it."""
+    module = importlib.import_module(f"bench_loop.providers.{server.provider}")
+    provider: Provider = module.connect(server.endpoint, config.api_key(server.provider))
+    return provider
+
+
+def is_local(server: FoundServer) -> bool:
+    """Whether the server listens on this machine."""
+    return parse_endpoint(server.endpoint).is_local
 
 
 def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
@@ -66,19 +137,18 @@ def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
 
     Raises ProviderError when the server does not answer.
     """
-    usable = [model for model in provider.models() if _is_usable(model)]
+    usable = [model for model in provider.models() if can_chat(model) and not model.is_remote]
     return tuple(
         sorted(usable, key=lambda model: (model.context_loaded is None, model.size_bytes or 0))
     )
 
 
-def _is_usable(model: ModelFacts) -> bool:
-    return can_chat(model) and not model.is_remote
-
-
-def _usual_ollama() -> Provider:
-    return Ollama(usual_endpoint(), None, answer_limit_s=ANSWER_LIMIT_S)
-
-
-def _usual_llama_cpp() -> Provider:
-    return OpenAICompat(DEFAULT_ENDPOINT, None, answer_limit_s=ANSWER_LIMIT_S)
+def _is_usable(server: FoundServer) -> bool:
+    """Whether a run may begin here without being told to."""
+    if server.state != "ready" or server.engine == UNKNOWN:
+        return False
+    try:
+        with closing(connect(server)) as provider:
+            return bool(usable_models(provider))
+    except BenchLoopError:
+        return False

@@ -1,0 +1,178 @@
+"""`bench-loop recommend`: which of the installed models to take for a purpose."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+import click
+
+from bench_loop.commands._sandbox import sandbox_options
+from bench_loop.commands.parameters import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from bench_loop.contracts.sandbox import Sandbox
+    from bench_loop.engine.events import Listener
+    from bench_loop.engine.plan import RunPlan
+    from bench_loop.engine.recommend import Candidate, Tried
+
+PURPOSES = ("coding", "agent", "chat")
+
+EXAMPLES = """
+\b
+Examples:
+  bench-loop recommend --for chat
+  bench-loop recommend --for coding --budget 15m
+  bench-loop recommend --for chat --endpoint http://127.0.0.1:8080 --endpoint http://127.0.0.1:8081
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice(PURPOSES),
+    required=True,
+    help="What it is to be used for.",
+)
+@click.option(
+    "--budget",
+    type=Duration(),
+    default="15m",
+    show_default=True,
+    metavar="TIME",
+    help="Time for all models together; each gets an equal share of what is left.",
+)
+@click.option(
+    "--endpoint",
+    "endpoints",
+    metavar="URL",
+    multiple=True,
+    help="A server to look at, in place of those that are found. May be given several times.",
+)
+@sandbox_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
+def command(
+    purpose: str,
+    budget: float,
+    endpoints: tuple[str, ...],
+    sandbox_kind: str,
+    allow_unsafe: bool,
+    sandbox_user: int | None,
+    as_json: bool,
+) -> None:
+    """Try the installed models and say which one to take.
+
+    All do the same tasks in the same order, the small ones first. A model that is clearly behind is
+    stopped, and so is everything once one is clearly ahead. Each model's run is kept as a result
+    file; such runs are not ranked, since their suites are picked by hand.
+    """
+    from bench_loop.commands._setup import sandbox_for
+    from bench_loop.config import results_folder
+    from bench_loop.console import console
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.engine.recommend import Race, recommend_plan
+    from bench_loop.report.recommendation import print_recommendation, recommendation_json
+    from bench_loop.result.store import make_ready
+
+    plan = recommend_plan(purpose, CONTEXT_WINDOW)
+    folder = results_folder()
+    make_ready(folder)
+    with ExitStack() as stack:
+        sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
+        if sandbox is not None:
+            stack.callback(sandbox.close)
+        race = Race(purpose, len(plan.quality_trials), find_candidates(endpoints), budget)
+
+        def measure(one: Candidate, ended: Callable[[Listener], Listener]) -> Tried:
+            return _measure(one, ended, plan, sandbox, folder, is_quiet=as_json)
+
+        found = race.go(measure)
+    if as_json:
+        click.echo(json.dumps(recommendation_json(found), indent=1))
+        return
+    print_recommendation(found, console())
+
+
+def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
+    """The models of these servers, or of those that are found here; smaller ones first.
+
+    Raises ProviderError when there is no server, or none of them has a model.
+    """
+    from bench_loop.commands._setup import connect
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.engine.recommend import candidate
+    from bench_loop.errors import ProviderError
+    from bench_loop.machine.detect import detect
+    from bench_loop.machine.record import machine_record
+    from bench_loop.providers import discover
+
+    servers = [(discover.identify(url), url) for url in endpoints] or discover.known_servers()
+    machine = machine_record(detect(), is_local=True)
+    found = []
+    for name, endpoint in servers:
+        with closing(connect(name, endpoint, "", CONTEXT_WINDOW)) as provider:
+            server = provider.server()
+            found += [candidate(server, model, machine) for model in provider.models()]
+    if not found:
+        raise ProviderError(
+            "No model was found on this machine.",
+            remedy="Start Ollama or llama.cpp, or give --endpoint.",
+        )
+    return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
+
+
+def _measure(
+    one: Candidate,
+    ended: Callable[[Listener], Listener],
+    plan: RunPlan,
+    sandbox: Sandbox | None,
+    folder: Path,
+    *,
+    is_quiet: bool,
+) -> Tried:
+    """Run one candidate until it is through or ended, and give its memory back."""
+    from bench_loop.commands._setup import connect, load_harness, prepare
+    from bench_loop.console import console
+    from bench_loop.engine.events import Event, RunFinished
+    from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
+    from bench_loop.engine.run import Run, StopEarly
+    from bench_loop.report.progress import RunProgress
+    from bench_loop.result.records import RunResult
+
+    model_id = one.model.model_id
+    results: list[RunResult] = []
+    with closing(connect(one.provider, one.endpoint, model_id, plan.context_window)) as provider:
+        setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
+        planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+        with ExitStack() as stack:
+            progress = None
+            if not is_quiet:
+                nodes = (model_id, setup.server.engine, "raw", "verifier")
+                progress = stack.enter_context(RunProgress(console(), planned=planned, nodes=nodes))
+
+            def hear(event: Event) -> None:
+                if progress is not None:
+                    progress(event)
+                if isinstance(event, RunFinished):
+                    results.append(event.result)
+
+            note = ""
+            listener = ended(hear)
+            try:
+                try:
+                    Run(plan, setup, folder, listener).go()
+                except SpeedTooLong:
+                    Run(without_speed(plan), setup, folder, listener).go()
+            except StopEarly as stop:
+                note = str(stop)
+        provider.unload(model_id)
+    result = results[-1]
+    if not note and result.status != "complete":
+        note = result.status_reason or ""
+    return Tried(one, result, note)

@@ -1,0 +1,68 @@
+"""Who answers at a port of this machine: a model server, or a tunnel to hardware elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import psutil
+
+from bench_loop.machine.forwarders import is_forwarder
+from bench_loop.machine.record import UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """The program that listens at a port; `is_forwarder`: it only hands on what it gets."""
+
+    program: str
+    is_forwarder: bool
+
+
+def listener_at(endpoint: str) -> Listener | None:
+    """Who listens at the port of an endpoint on a loopback address; None: it has no port.
+
+    The program is UNKNOWN where the system does not tell, as of most processes of other users.
+    """
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https"):
+        return None
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    programs = list(dict.fromkeys(_programs_at(port)))
+    # Where several share the port, the one that hands on is the doubt that counts.
+    forwarders = [name for name in programs if is_forwarder(name)]
+    name = next(iter(forwarders or programs), UNKNOWN)
+    return Listener(name, bool(forwarders))
+
+
+def _programs_at(port: int) -> Iterator[str]:
+    for at_port, pid in _listening():
+        if at_port != port:
+            continue
+        try:
+            yield psutil.Process(pid).name() if pid else UNKNOWN
+        except psutil.Error:
+            yield UNKNOWN
+
+
+def _listening() -> Iterator[tuple[int, int | None]]:
+    """Ports that are listened at, with the process where this user may know it."""
+    try:
+        for found in psutil.net_connections(kind="tcp"):
+            if found.status == psutil.CONN_LISTEN and found.laddr:
+                yield found.laddr.port, found.pid
+    except (psutil.Error, OSError):
+        # macOS tells only the sockets of one's own processes, and those one by one.
+        for process in psutil.process_iter():
+            yield from ((port, process.pid) for port in _ports_of(process))
+
+
+def _ports_of(process: psutil.Process) -> list[int]:
+    try:
+        sockets = process.net_connections(kind="tcp")
+    except (psutil.Error, OSError):
+        return []
+    return [
+        found.laddr.port for found in sockets if found.status == psutil.CONN_LISTEN and found.laddr
+    ]

@@ -1,0 +1,48 @@
+"""The simulation behind docs/statistics.md, with fewer draws and wide margins."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bench_loop.scoring.constants import SCORING_VERSION
+from scripts.simulate import LAYOUTS, PAGE, called_apart, coverage, race
+
+CORE = LAYOUTS["core, 87 tasks in 7"]
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+@pytest.mark.parametrize("p", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("name", ["smoke, 3 suites of 5", "core of today, 3 of 6"])
+def test_the_quality_interval_holds_the_truth(name: str, p: float, trials: int) -> None:
+    # 93 % less three standard errors of 300 draws is 88.6 %.
+    assert coverage(LAYOUTS[name], p, trials, "alike", 300, seed=1).share >= 0.886
+
+
+def test_it_is_not_bought_by_width() -> None:
+    # 18 tasks at p = 0.3: a plain normal interval would be 42 points wide.
+    assert coverage(LAYOUTS["core of today, 3 of 6"], 0.3, 1, "alike", 100, seed=1).width <= 44
+
+
+def test_a_gap_of_25_points_is_seen_and_none_is_not() -> None:
+    better, worse = called_apart(CORE, 0.3, 0.25, 1, 60, seed=1)
+    assert better >= 0.65
+    assert worse == 0
+    better, worse = called_apart(CORE, 0.3, 0.0, 1, 60, seed=1)
+    assert better + worse <= 0.15
+
+
+def test_a_race_seldom_ends_with_the_wrong_model() -> None:
+    assert race((0.5, 0.5, 0.5), 40, 200, seed=1).wrong <= 0.08
+    found = race((0.8, 0.2), 30, 200, seed=1)
+    assert found.right >= 0.9
+    assert found.tasks < 25
+
+
+def test_the_page_is_of_this_scoring_version_and_meets_its_bar() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert f"version {SCORING_VERSION}," in text
+    coverages = re.findall(r"([\d.]+) % \(\d+\)", text.split("## Two runs")[0])
+    assert len(coverages) == 120
+    assert min(map(float, coverages)) >= 93.0
