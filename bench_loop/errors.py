@@ -16,7 +16,7 @@
       SubmitError              the site refused an upload: code and fields     6
 
 Inside a trial an error becomes an outcome on that trial (`engine/trial.py`); everywhere else the
-command line prints it in one place (`cli.py`). Ctrl-C exits 130.
+command line prints it in one place (`cli.py`). Ctrl-C exits 130, SIGTERM 143.
 """
 
 from __future__ import annotations

@@ -127,7 +127,11 @@ def profile_table() -> str:
 
 def exit_codes() -> str:
     """One line for each exit code: the classes of `bench_loop.errors` own them."""
-    codes = {0: "Everything was done.", 130: "Interrupted; every finished trial was kept."}
+    codes = {
+        0: "Everything was done.",
+        130: "Interrupted; every finished trial was kept.",
+        143: "The same, by SIGTERM (129: the terminal was closed).",
+    }
     for kind in _tree(errors.BenchLoopError):
         if "exit_code" in vars(kind):
             codes[kind.exit_code] = re.split("[.:]", kind.__doc__ or "")[0] + "."

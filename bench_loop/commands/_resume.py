@@ -12,6 +12,7 @@ from bench_loop.commands._setup import Wanted
 
 if TYPE_CHECKING:
     from bench_loop.engine.recorded import Recorded
+    from bench_loop.engine.run_folder import OpenRun
 
 NEWEST = "newest"
 """Stands for the newest run that can be gone on with."""
@@ -38,7 +39,7 @@ def resume(
     with OpenRun.resumed(folder) as run:
         known = run.read()
         if known.is_complete:
-            tell_complete(known)
+            _tell_complete(run, known)
             return
         plan = plan_again(known)
         click.echo(_words(known), err=True)
@@ -70,7 +71,7 @@ def _wanted(known: Recorded) -> Wanted:
 
 
 def newest_resumable() -> Path:
-    """The newest run that is neither complete nor being written. Raises UsageError."""
+    """The newest run that is neither done nor being written. Raises UsageError."""
     from bench_loop.engine.journal import JOURNAL
     from bench_loop.engine.recorded import read_journal
     from bench_loop.engine.run_folder import LIST_RUNS, run_folders
@@ -79,22 +80,25 @@ def newest_resumable() -> Path:
 
     for folder in reversed(run_folders()):
         try:
-            if not is_live(folder) and not read_journal(folder / JOURNAL)[0].is_complete:
+            if not is_live(folder) and not read_journal(folder / JOURNAL)[0].is_done:
                 return folder
         except JournalError as error:
             click.echo(f"Left out: {error.message}", err=True)
     raise UsageError("There is no run to go on with.", remedy=LIST_RUNS)
 
 
-def tell_complete(known: Recorded) -> None:
-    """Say that the run is complete; write its result again if the file is gone."""
+def _tell_complete(run: OpenRun, known: Recorded) -> None:
+    """Say that the run is complete; write its result if that is still to be done, or gone."""
     from bench_loop.engine.assemble import assemble
+    from bench_loop.engine.journal import ResultSaved
     from bench_loop.engine.run_folder import result_file
     from bench_loop.result.store import save
 
     file = result_file(known)
     if not file.exists():
         save(assemble(known), file.parent)
+    if not known.is_saved:
+        run.append(ResultSaved())
     click.echo(f"The run {known.run_id} is complete already: {file}", err=True)
 
 

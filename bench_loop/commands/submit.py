@@ -118,7 +118,7 @@ def submittable(data: bytes, name: str) -> RunResult:
             name,
             "status",
             f"the run is {result.status}; only complete runs can be submitted",
-            remedy="Run it again to the end.",
+            remedy=f"Bring it to its end: bench-loop run --resume {result.run_id}",
         )
     if fingerprint(result) != result.fingerprint:
         raise ResultError(

@@ -145,6 +145,12 @@ class PartEnded(Record):
     peak_memory: PeakMemory | None
 
 
+class ResultSaved(Record):
+    """The result of the run as it stands is a file: nothing is left to do."""
+
+    kind: Literal["saved"] = "saved"
+
+
 Entry = (
     Planned
     | PartBegan
@@ -154,6 +160,7 @@ Entry = (
     | SustainedLoad
     | TrialsDone
     | PartEnded
+    | ResultSaved
 )
 
 

@@ -16,6 +16,7 @@ from bench_loop.engine.journal import (
     PartBegan,
     PartEnded,
     Planned,
+    ResultSaved,
     SpeedChosen,
     SustainedLoad,
     TrialsDone,
@@ -58,6 +59,8 @@ class Recorded:
     determinism: DeterminismProbed | None = None
     is_load_done: bool = False
     """Whether a sustained load came to its end."""
+    is_saved: bool = False
+    """Whether the result of the last part is a file."""
     has_lost_speed: bool = False
     """Whether the last part has speed trials to do again in which the server failed."""
 
@@ -81,6 +84,11 @@ class Recorded:
     @property
     def is_complete(self) -> bool:
         return self.end.status == "complete"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is complete and its result was written: one was killed just before that."""
+        return self.is_complete and self.is_saved
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -177,6 +185,9 @@ def taken_together(lines: Sequence[Line], name: str) -> Recorded:
     for number, line in enumerate(lines[1:], start=2):
         if isinstance(line.entry, PartBegan):
             _begin_part(run, line.entry, line.at)
+        elif isinstance(line.entry, ResultSaved):
+            run.is_saved = True
+            continue  # It says when the result was written, which is no part of the result.
         elif not run.parts or isinstance(line.entry, Planned):
             raise JournalError(name, f"line {number}", "belongs to no part of the run")
         else:
@@ -190,6 +201,7 @@ def taken_together(lines: Sequence[Line], name: str) -> Recorded:
 def _begin_part(run: Recorded, began: PartBegan, at: datetime) -> None:
     """What the server failed in is done again; of streams at once, all of them."""
     run.parts.append(Part(began, at))
+    run.is_saved = False
     lost = [trial for trial in run.trials if trial.outcome == "infrastructure_error"]
     groups = {trial.task_id for trial in lost if streams_of(trial.task_id)}
     run.has_lost_speed = any(trial.suite == "speed" for trial in lost)

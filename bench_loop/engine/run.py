@@ -43,6 +43,7 @@ from bench_loop.engine.journal import (
     PartEnded,
     Planned,
     Request,
+    ResultSaved,
     SpeedChosen,
     SustainedLoad,
     TrialsDone,
@@ -239,7 +240,9 @@ class Run:
             )
         )
         result = assemble(self._journal.read())
-        return result, save(result, self._output)
+        file = save(result, self._output)
+        self._journal.append(ResultSaved())
+        return result, file
 
     def _hear(self, event: Event) -> None:
         """Tell the listener, and the telemetry when a trial has ended."""

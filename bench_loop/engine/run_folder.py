@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -82,8 +83,14 @@ class OpenRun:
 
 
 def run_folders() -> list[Path]:
-    """The folders of all runs, oldest first."""
-    return sorted(file.parent for file in runs_folder().glob(f"*/{JOURNAL}"))
+    """The folders of all runs that have begun, oldest first."""
+    return sorted(file.parent for file in runs_folder().glob(f"*/{JOURNAL}") if _has_begun(file))
+
+
+def _has_begun(journal: Path) -> bool:
+    """Whether plan and conditions are written: a process killed before has measured nothing."""
+    with journal.open("rb") as lines:
+        return sum(line.endswith(b"\n") for line in islice(lines, 2)) == 2
 
 
 def find_run(name: str) -> Path:

@@ -116,6 +116,14 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
         )
+    if header.parts and len(header.parts) > 1:
+        found.append(
+            Notice(
+                "information",
+                f"Resumed: made in {len(header.parts)} parts on unchanged settings. Its time "
+                "leaves out the pauses; speed after one was measured behind a new calibration.",
+            )
+        )
     if place := place_of_server(header.machine):
         found.append(Notice("information", place))
     censored = [one_line(suite.suite) for suite in quality_suites(header) if is_censored(suite)]

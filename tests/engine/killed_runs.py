@@ -48,8 +48,9 @@ def start(home: Path, arguments: Sequence[str], said: Path) -> subprocess.Popen[
 
 
 def journals(home: Path) -> list[Path]:
-    """The journals of all runs, oldest first."""
-    return sorted((home / "runs").glob(f"*/{JOURNAL}"))
+    """The journals of all runs that have begun, oldest first."""
+    files = sorted((home / "runs").glob(f"*/{JOURNAL}"))
+    return [file for file in files if file.read_bytes().count(b"\n") >= 2]
 
 
 def newest(home: Path) -> Recorded | None:

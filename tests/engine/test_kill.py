@@ -77,10 +77,12 @@ class Killer:
             self._once(*self._moment())
         while self._unfinished():
             self._once("", lambda process: _is_alive_after(process, END_S))
+        # Some were killed when all was written, and ended by that.
+        self.completed = [journal.parent.name for journal in journals(self.home)]
 
     def _unfinished(self) -> bool:
         known = newest(self.home)
-        return known is not None and not known.is_complete
+        return known is not None and not known.is_done
 
     def _moment(self) -> tuple[str, Wait]:
         """When to kill next: by the clock from the start, or behind writes to the journal."""
@@ -108,7 +110,7 @@ class Killer:
     def _once(self, moment: str, wait: Wait) -> None:
         """Start or resume a run, and kill it when `wait` says that it still lives."""
         before = newest(self.home)
-        is_new = before is None or before.is_complete
+        is_new = before is None or before.is_done
         held = {} if is_new else {journals(self.home)[-1]: whole_lines(journals(self.home)[-1])}
         served = answered(self._server)
         arguments = new_run(self._server.url) if is_new else ["run", "--resume", "--json"]
@@ -129,7 +131,7 @@ class Killer:
     def _note_complete(self) -> None:
         known = newest(self.home)
         assert known is not None
-        assert known.is_complete
+        assert known.is_done
         self.completed.append(known.run_id)
 
     def _note_kill(self, moment: str, before: Recorded | None, answered: int) -> None:
@@ -141,7 +143,7 @@ class Killer:
             corrupt = 1
         for file in (self.home / "results").glob("*.json"):
             load(file)
-        is_begun = known is not None and not (before is None and known.is_complete)
+        is_begun = known is not None and not (before is None and known.is_done)
         is_begun = is_begun and known.run_id not in self.completed
         kept = len(known.trials) if is_begun else 0
         new = known.trials[len(before.trials) if before else 0 :] if is_begun else []

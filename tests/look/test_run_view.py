@@ -12,6 +12,7 @@ from bench_loop.result.records import (
     DeclaredMachine,
     Determinism,
     Gpu,
+    RunPart,
     RunResult,
     Trial,
 )
@@ -319,3 +320,13 @@ def test_the_tool_loop_of_raw_is_named(suites: list[str], name: str) -> None:
     rows = tuple(like.model_copy(update={"suite": suite}) for suite in suites)
     path = run_view(known.model_copy(update={"suites": rows})).path
     assert [node.name for node in path if node.kind.startswith("harness")] == [name]
+
+
+def test_a_resumed_run_says_so() -> None:
+    moment = samples.result().started_at
+    part = RunPart(started_at=moment, finished_at=moment, runtime_s=1.0)
+    later = part.model_copy(update={"after": "reboot"})
+    resumed = samples.result().model_copy(update={"parts": (part, later)})
+    whole = samples.result().model_copy(update={"parts": (part,)})
+    assert any("made in 2 parts" in notice.text for notice in run_view(resumed).notices)
+    assert not any("parts" in notice.text for notice in run_view(whole).notices)
