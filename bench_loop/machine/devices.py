@@ -73,6 +73,8 @@ _VARIANT = re.compile(
 
 # A share of a board: a MIG instance by its profile, a virtual GPU by its type; with its GB.
 _MIG = re.compile(r"\s*\bMIG\s+(\d+g\.(\d{1,3})gb(?:\+[\w.]+)?)", re.I)
+# Narrow columns cut names: `NVIDIA GeForce ...`, `Tesla V100-SXM2...`.
+_CUT = re.compile(r"\.\.\.|…")
 _VIRTUAL = re.compile(r"-(\d{1,3})[QCAB]$", re.I)
 
 
@@ -100,6 +102,8 @@ class Device:
 def find_device(raw: str) -> Device:
     """The device that a driver, a tool or a user calls `raw`: one row of whatever lists it."""
     text = _unwrapped(raw[:LONGEST_NAME])
+    if cut := _CUT.search(text):
+        return _cut_off(text[: cut.start()], text[cut.end() :])
     vendor = vendor_of(text)
     if vendor == "NVIDIA" and (share := _share_of_board(text)):
         return share
@@ -114,7 +118,9 @@ def find_device(raw: str) -> Device:
         if chip_name := _shared_chip(key):
             return Device(f"{chip_name} (unresolved)", vendor or "AMD", is_known=False)
     if gfx := _GFX.search(text):
-        return Device(f"{gfx[0].lower()} (unresolved)", "AMD", is_known=False)
+        target = gfx[0].lower()
+        is_unified = target in _table().unified_targets
+        return Device(f"{target} (unresolved)", "AMD", is_unified=is_unified, is_known=False)
     return _integrated(text, vendor) or Device(_clean(text), vendor, is_known=False)
 
 
@@ -140,6 +146,19 @@ def pci_vendor(vendor_id: str) -> str | None:
 
 
 _PCI_VENDORS = {"10de": "NVIDIA", "1002": "AMD", "8086": "Intel"}
+
+
+def _cut_off(text: str, behind: str) -> Device:
+    """The device whose name a narrow column cut: more may have followed, `Ti` or a digit."""
+    whole = re.sub(r"-[^-\s]*$", "", text)
+    device = find_device(f"{text} {behind}")
+    if not device.is_known and whole != text:
+        device = find_device(f"{whole} {behind}")
+    if device.is_known and not re.search(rf"\b{re.escape(device.name)}$", text.strip(), re.I):
+        return device
+    vendor = vendor_of(text)
+    name = _clean(text) or vendor or "GPU"
+    return Device(f"{name} (unresolved)", vendor, is_known=False)
 
 
 def _share_of_board(text: str) -> Device | None:
@@ -266,6 +285,8 @@ class _DeviceTable:
     pci: Mapping[str, Mapping[str, str]]
     """Vendor to device, or device-revision, to name; all in lower-case hex."""
     no_gpu: re.Pattern[str]
+    unified_targets: frozenset[str]
+    """AMD's compiler targets of graphics inside processors."""
 
 
 @functools.cache
@@ -293,7 +314,8 @@ def _table() -> _DeviceTable:
     }
     chips = {chip: frozenset(map(str, products)) for chip, products in raw["chips"].items()}
     no_gpu = re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, raw['no_gpu']))})(?![a-z])")
-    return _DeviceTable(by_key, tuple(telling), chips, raw["apple"], pci, no_gpu)
+    targets = frozenset(raw["unified_targets"])
+    return _DeviceTable(by_key, tuple(telling), chips, raw["apple"], pci, no_gpu, targets)
 
 
 def _key(raw: str) -> str:
@@ -312,7 +334,7 @@ def _clean(raw: str) -> str:
     text = re.split(r"[,|\n]", text, maxsplit=1)[0]
     text = re.sub(r"\s+\d+(\.\d+)?\s*(gb|gib|mib|mb)\s*$", " ", text, flags=re.I)
     text = re.sub(r"\b(generation|edition|developer kit)\b", " ", text, flags=re.I)
-    text = re.sub(r"\s+", " ", text).strip(" ,;|-/:")
+    text = re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" ,;|-/:")
     # With a number in front of them, these words say nothing.
     text = re.sub(r"^(.*\d.*?)(?: (?:graphics|gpu))+$", r"\1", text, flags=re.I)
     text = re.sub(r"\bsuper\b", "SUPER", text, flags=re.I)

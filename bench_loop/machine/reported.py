@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
 from bench_loop.machine.devices import LONGEST_NAME, Device, computes, find_device, memory_class_gb
+from bench_loop.machine.report_rows import rows_of
 
 _IN_GIB = {
     "gib": 1.0,
@@ -18,9 +19,11 @@ _IN_GIB = {
     "mib": 1 / 1024,
     "mb": 1 / 1024,
     "m": 1 / 1024,
+    "kib": 1 / 2**20,
+    "kb": 1 / 2**20,
     "bytes": 1 / 2**30,
 }
-_SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|bytes|m)\b", re.I)
+_SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|kib|kb|bytes|m)\b", re.I)
 _SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
@@ -28,8 +31,8 @@ _CPU = re.compile(
     r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|"
     r"loongson|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|"
     r"\bn\d{3}\b|-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
-    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)",
-    re.I,
+    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)|\bpower\d+\b|^isa\s*:\s*rv|^uarch\s*:",
+    re.I | re.M,
 )
 _LONGEST_TEXT = 20_000
 """Characters of a report that are read; users and tools may send anything."""
@@ -44,6 +47,7 @@ _COUNT_BEHIND = re.compile(
     rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S
 )
 _BETWEEN_DEVICES = re.compile(r"\s+(?:\+|&|and)\s+|\s*[;,]\s+", re.I)
+_BESIDE_CPU = re.compile(r"\s+(?:[+&/|]|and)\s+|\s*;\s+", re.I)
 _MIG_ROW = re.compile(r"\s*(MIG \d+g\.\d+gb(?:\+\w+)?)", re.I)
 
 
@@ -123,7 +127,9 @@ def parse_gpus(
 
 
 def gib_in(text: str | None) -> float | None:
-    """The last amount of memory in a text, in GiB; None where it names none."""
+    """The last amount of memory in a text, in GiB; a bare long number is bytes; None: none."""
+    if re.fullmatch(r"\s*\d{9,15}\s*", text or ""):
+        text = f"{text} bytes"
     sizes = _SIZE.findall(text or "")
     if not sizes:
         return None
@@ -143,7 +149,7 @@ def counted(text: str) -> tuple[int, str]:
 def is_cpu(raw: str) -> bool:
     """Whether the text reports a processor and no graphics."""
     raw = raw[:_LONGEST_TEXT]
-    return re.search(r"\bApple M\d", raw) is None and _CPU.search(raw) is not None
+    return _CPU.search(raw) is not None and not _device_rows(raw)
 
 
 def processor_in(raw: str) -> str | None:
@@ -157,10 +163,20 @@ def _device_rows(raw: str) -> list[str]:
     """The rows that name a GPU that computes; a text without rows is one."""
     if re.search(r"\bApple M\d", raw):
         return [raw]
-    if is_cpu(raw) or _NOTHING.fullmatch(raw):
+    if _NOTHING.fullmatch(raw):
         return []
-    rows = _mig_instances([row for row in raw.splitlines() if row.strip()])
-    return [part for row in rows if computes(row) for part in _devices_of(row)]
+    rows = [row for row in _mig_instances(rows_of(raw)) if computes(row)]
+    if _CPU.search(raw):
+        return [part for row in rows for part in _BESIDE_CPU.split(row) if _names_gpu(part)]
+    return [part for row in rows for part in _devices_of(row)]
+
+
+def _names_gpu(text: str) -> bool:
+    """Whether a part of a report of a processor names a graphics processor too."""
+    if _CPU.search(text):
+        return False
+    device = find_device(text)
+    return device.vendor is not None and (device.is_known or device.is_unified)
 
 
 def _mig_instances(rows: list[str]) -> list[str]:
