@@ -34,7 +34,7 @@ _KEPT_BY_DRIVER = 0.09
 _VENDOR_WORDS = (
     ("Apple", r"\bapple\b|\bmac ?(?:book|mini|studio|pro)\b|\bimac\b"),
     ("Apple", r"^\s*m\d(?: (?:pro|max|ultra))?\s*(?:$|[(,]|\d+ ?gb)"),
-    ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\bdgx\b|\bgb10\b|\bgrid\b"),
+    ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\btegra\b|\bcmp \d+hx|\bdgx\b|\bgb10\b|\bgrid\b"),
     ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bnavi \d|\bryzen\b"),
     ("Intel", r"intel|\barc\b|\biris\b|\buhd\b"),
     ("Qualcomm", r"qualcomm|adreno|snapdragon"),
@@ -113,7 +113,9 @@ def find_device(raw: str) -> Device:
         return Device(name, "Apple", is_unified=True, bandwidth_gbs=bandwidth)
     for key in filter(None, (_key(text), _key(_bracketed(text)))):
         unsized = re.sub(r"\s\d{1,3} ?gb\b", "", key)
-        if device := _whole(key, vendor) or _whole(unsized, vendor) or _inside(key, vendor):
+        if device := _whole(key, vendor) or _whole(unsized, vendor):
+            return device
+        if device := _inside(key, vendor) or _inside(unsized, vendor):
             return device
         if chip_name := _shared_chip(key):
             return Device(f"{chip_name} (unresolved)", vendor or "AMD", is_known=False)
@@ -121,7 +123,8 @@ def find_device(raw: str) -> Device:
         target = gfx[0].lower()
         is_unified = target in _table().unified_targets
         return Device(f"{target} (unresolved)", "AMD", is_unified=is_unified, is_known=False)
-    return _integrated(text, vendor) or Device(_clean(text), vendor, is_known=False)
+    name = _clean(text) or (f"{vendor} (unresolved)" if vendor else "")
+    return _integrated(text, vendor) or Device(name, vendor, is_known=False)
 
 
 def computes(raw: str) -> bool:
@@ -177,6 +180,10 @@ def _integrated(text: str, vendor: str | None) -> Device | None:
     key = _key(text)
     if not key and vendor in _UNNUMBERED and re.search(r"graphics|radeon", text, re.I):
         return _table().by_key[_UNNUMBERED[vendor]]
+    if vendor == "AMD" and re.search(r"\bryzen\b.*\bradeon(?: vega)?(?: graphics)?\s*$", text, re.I):
+        return _table().by_key["igpu"]
+    if vendor == "NVIDIA" and re.search(r"\b(?:tegra|nvgpu)\b", text, re.I):
+        return Device(_clean(text), vendor, is_unified=True, is_known=False)
     is_one = vendor in ("AMD", "Intel") and _INTEGRATED.search(key) is not None
     if is_one or vendor in _ALWAYS_UNIFIED:
         return Device(_clean(text), vendor, is_unified=True, is_known=False)
@@ -344,7 +351,7 @@ def _clean(raw: str) -> str:
 
 def _unwrapped(raw: str) -> str:
     """The device inside what a graphics library says: `D3D12 (NVIDIA ...)`, `.../PCIe/SSE2`."""
-    text = re.sub(r"/pcie/sse2\s*$", "", raw, flags=re.I)
+    text = re.sub(r"/(?:pcie/sse2|integrated)(?:/sse2)?\s*$", "", raw, flags=re.I)
     wrapped = re.match(r"\s*(?:d3d1[12]|zink[^(]*|angle) \((.*)\)\s*$", text, re.I)
     return wrapped[1] if wrapped else text
 

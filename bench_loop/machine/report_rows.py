@@ -27,6 +27,9 @@ _PCI_GRAPHICS = re.compile(
 
 _ONEAPI_ROW = re.compile(r"^\s*\[(\w+):(\w+)(?::\d+)?\]")
 _CUDA_PROPERTIES = re.compile(r"Properties\(.*?\bname='([^']+)'(?:.*?\btotal_memory=(\d+)MB)?")
+_USED_DEVICE = re.compile(r"\busing device \w+ \((.+)\) - (\d+ MiB) free")
+# A head of `nvidia-smi --format=csv`.
+_CSV_HEAD = re.compile(r"\s*(?:[a-z_.]+(?: \[\w+\])?(?:,\s*|\s*$)){2,}")
 _SAME_NUMBERS = re.compile(r"^\s*GPU (\d+(?:,\d+)+):\s*(\S.*)")
 _WMI_HEAD = re.compile(r"\s*(?:[A-Z][a-z]+[A-Za-z]*\s*,?\s*)*\bAdapterRAM\b[A-Za-z,\s]*")
 
@@ -35,12 +38,13 @@ _PAIR = re.compile(r"^[\s|]*([A-Za-z][\w ./()#%-]{0,40}?)\s*(?::(?:\s|$)|=)\s*(.
 _NAMES = (
     *("marketing name", "market_name", "product name", "product_name", "chipset model"),
     *("card name", "card series", "card model", "devicename", "device name", "gpu name"),
-    *("gpu model", "model name", "model", "name", "caption", "description", "chip type", "gpu"),
+    *("product", "gpu model", "model name", "model", "name", "caption", "description"),
+    *("chip type", "gpu"),
 )
-_NUMBERED = re.compile(r"(?:gpu|device|card|cuda|rocm|vulkan|sycl) ?\d+")
+_NUMBERED = re.compile(r"(?:gpu|device|card|cuda|rocm|vulkan|sycl)[ -]?\d+")
 _MEMORY = re.compile(
     r"(?:adapterram|.*qwmemorysize|dedicated (?:video )?memory|(?:total )?vram(?: \(.*\))?|"
-    r"vram total memory.*|(?:gpu|global|total|video) memory(?: size)?|memory(?: total|\.total)?|"
+    r"vram total memory.*|(?:gpu|global|total|video) memory(?: size)?|memory(?: |\.|_)total|"
     r"size|total|total_memory)"
 )
 _NO_GPU_BLOCK = re.compile(r"cpu|.*_type_cpu")
@@ -59,6 +63,8 @@ def rows_of(report: str) -> list[str]:
 def _row_of(line: str) -> str:
     if said := _CUDA_PROPERTIES.search(line):
         return _row(said[1], f"{said[2]} MB" if said[2] else None)
+    if used := _USED_DEVICE.search(line):
+        return _row(used[1], used[2])
     if several := _SAME_NUMBERS.match(line):
         return f"{several[1].count(',') + 1}x {several[2]}"
     return line
@@ -100,6 +106,23 @@ def _inference_log(lines: Lines) -> list[str] | None:
     return [line for line in lines if 'msg="inference compute"' in line] or None
 
 
+def _csv_table(lines: Lines) -> list[str] | None:
+    """`nvidia-smi --query-gpu=name,... --format=csv` with its head."""
+    if not lines or not _CSV_HEAD.fullmatch(lines[0]):
+        return None
+    head = [re.sub(r" \[\w+\]", "", column.strip()) for column in lines[0].split(",")]
+    if "name" not in head:
+        return None
+    rows: list[str] = []
+    for line in lines[1:]:
+        told = dict(zip(head, (cell.strip() for cell in line.split(",")), strict=False))
+        memory = told.get("memory.total")
+        if memory and memory.isdecimal():
+            memory += " MiB"
+        rows.append(_row(told.get("name", line), memory))
+    return rows
+
+
 def _rocm_table(lines: Lines) -> list[str] | None:
     """`rocm-smi --csv`, with its head or without."""
     cards = [next(csv.reader([line])) for line in lines if re.match(r"card\d+,", line)]
@@ -121,6 +144,7 @@ def _blocks(lines: Lines) -> list[str] | None:
 
     A block ends where a key that names a device comes again.
     """
+    lines = [re.sub(r"^\s*GPU\[\d+\]\s*:\s*", "", line) for line in lines]
     said = [pair for line in lines if (pair := _PAIR.match(line))]
     # Behind the instances of a board stands nothing but their numbers.
     pairs = [(pair[1].lower(), pair[2]) for pair in said if not pair[2].startswith("(UUID")]
@@ -143,16 +167,21 @@ def _is_name(key: str) -> bool:
     return key in _NAMES or _NUMBERED.fullmatch(key) is not None
 
 
+def _is_word(value: str) -> bool:
+    return re.search("[A-Za-z]", value) is not None and not re.fullmatch(r"0x[0-9a-f]+", value)
+
+
 def _block_row(block: list[tuple[str, str]]) -> str | None:
     if any(_NO_GPU_BLOCK.fullmatch(value.lower()) for key, value in block if not _is_name(key)):
         return None
-    named = [(key, value) for key, value in block if _is_name(key) and re.search("[A-Za-z]", value)]
+    named = [(key, value) for key, value in block if _is_name(key) and _is_word(value)]
     named.sort(key=lambda pair: _NAMES.index(pair[0]) if pair[0] in _NAMES else -1)
-    if not named:
-        return None
-    makers = " ".join(value for key, value in block if key in ("vendor", "vendor name"))
+    makers = " ".join(value for key, value in block if key.endswith(("vendor", "vendor name")))
     maker = re.search(r"nvidia|amd|intel|apple", makers, re.I)
-    values = [value for _, value in named]
+    # inxi tells the driver in the same line.
+    values = [re.split(r"\s(?:driver|vendor): ", value)[0] for _, value in named]
+    if not values:
+        return maker[0] if maker else None
     if maker:
         values = [value if find_device(value).vendor else f"{maker[0]} {value}" for value in values]
     memory = next((value for key, value in block if _MEMORY.fullmatch(key) and value), None)
@@ -192,6 +221,7 @@ _READERS: tuple[Callable[[Lines], list[str] | None], ...] = (
     _pci_list,
     _oneapi_list,
     _inference_log,
+    _csv_table,
     _rocm_table,
     _blocks,
 )

@@ -7,6 +7,7 @@ memory beside it may be missing, `[N/A]`, a BIOS carve-out, a counter's limit, o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
@@ -24,6 +25,8 @@ _IN_GIB = {
     "bytes": 1 / 2**30,
 }
 _SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|kib|kb|bytes|m)\b", re.I)
+_SIZE_NAMED = re.compile(r"\bdedicated\b[\w ]*[:=]?\s*" + _SIZE.pattern, re.I)
+_SIZE_LEFT = re.compile(_SIZE.pattern + r"\s+(?:free|used|available|left)\b", re.I)
 _SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
@@ -37,12 +40,19 @@ _CPU = re.compile(
 _LONGEST_TEXT = 20_000
 """Characters of a report that are read; users and tools may send anything."""
 _MOST_ROWS = 64
+_FAILED = re.compile(
+    r"command not found|not recognized as|has failed because|failed to initialize|"
+    r"no (?:cuda |rocm |vulkan )?(?:devices|gpus?)\b.*\bfound|unable to determine the device",
+    re.I,
+)
 _NOTHING = re.compile(
     r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I
 )
 
-_TIMES = r"[x×]"
-_COUNT_IN_FRONT = re.compile(rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?|(dual))\s+(.+)", re.I | re.S)
+_TIMES = r"[x×*]"
+_COUNT_IN_FRONT = re.compile(
+    rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?\s*(?=[a-z]|\d{{4}}\b)|(dual)\s+)(.+)", re.I | re.S
+)
 _COUNT_BEHIND = re.compile(
     rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S
 )
@@ -108,11 +118,14 @@ def parse_gpus(
     its own name.
     """
     rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw[:_LONGEST_TEXT])][:_MOST_ROWS]
+    devices = [find_device(row) for _, row in rows]
+    discrete_rows = [device for device in devices if not device.is_unified]
     sizes = _SIZE.findall(memory or "")
     gpus: list[ReportedGpu] = []
     for at, (count, row) in enumerate(rows):
-        device = find_device(row)
-        apart = memory if len(rows) == 1 else None
+        device = devices[at]
+        is_alone = len(discrete_rows) == 1 and not device.is_unified
+        apart = memory if len(rows) == 1 or is_alone or _is_each(memory, devices) else None
         if len(rows) == len(sizes) > 1:
             apart = " ".join(sizes[at])
         size = gib_in(apart) or _row_gib(row, device)
@@ -130,7 +143,8 @@ def gib_in(text: str | None) -> float | None:
     """The last amount of memory in a text, in GiB; a bare long number is bytes; None: none."""
     if re.fullmatch(r"\s*\d{9,15}\s*", text or ""):
         text = f"{text} bytes"
-    sizes = _SIZE.findall(text or "")
+    sizes = _SIZE_NAMED.findall(text or "") or _SIZE.findall(_SIZE_LEFT.sub("", text or ""))
+    sizes = sizes or _SIZE.findall(text or "")
     if not sizes:
         return None
     number, unit = sizes[-1]
@@ -165,7 +179,7 @@ def _device_rows(raw: str) -> list[str]:
         return [raw]
     if _NOTHING.fullmatch(raw):
         return []
-    rows = [row for row in _mig_instances(rows_of(raw)) if computes(row)]
+    rows = [row for row in _mig_instances(rows_of(raw)) if computes(row) and not _FAILED.search(row)]
     if _CPU.search(raw):
         return [part for row in rows for part in _BESIDE_CPU.split(row) if _names_gpu(part)]
     return [part for row in rows for part in _devices_of(row)]
@@ -215,6 +229,12 @@ def _row_gib(row: str, device: Device) -> float | None:
     if size is None or is_apart or not device.memory_classes:
         return size
     return size if round(size) in device.memory_classes else None
+
+
+def _is_each(memory: str | None, devices: Sequence[Device]) -> bool:
+    """Whether one amount beside several rows of one board is that of each: it is sold so."""
+    gib = gib_in(memory)
+    return gib is not None and len(set(devices)) == 1 and round(gib) in devices[0].memory_classes
 
 
 def _is_sum(gib: float, count: int, device: Device) -> bool:
