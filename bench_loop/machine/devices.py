@@ -34,7 +34,11 @@ _KEPT_BY_DRIVER = 0.09
 _VENDOR_WORDS = (
     ("Apple", r"\bapple\b|\bmac ?(?:book|mini|studio|pro)\b|\bimac\b"),
     ("Apple", r"^\s*m\d(?: (?:pro|max|ultra))?\s*(?:$|[(,]|\d+ ?gb)"),
-    ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\btegra\b|\bcmp \d+hx|\bdgx\b|\bgb10\b|\bgrid\b"),
+    (
+        "NVIDIA",
+        r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\btegra\b|\bcmp \d+hx|\bdgx\b|"
+        r"\bgb10\b|\bgrid\b",
+    ),
     ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bnavi \d|\bryzen\b"),
     ("Intel", r"intel|\barc\b|\biris\b|\buhd\b"),
     ("Qualcomm", r"qualcomm|adreno|snapdragon"),
@@ -57,12 +61,14 @@ _INTEGRATED = re.compile(
 # Names without any number are those of integrated ones.
 _UNNUMBERED = {"AMD": "igpu", "Intel": "integrated"}
 # Makers of systems on a chip: their graphics processors have no memory of their own.
+# Intel's drivers give numbers to what they have no name for: `Intel(R) Graphics [0x7d55]`.
+_PCI_NUMBER = re.compile(r"\[0x([0-9a-f]{4})\]", re.I)
 _ALWAYS_UNIFIED = frozenset({"Qualcomm", "Arm", "Broadcom", "Imagination"})
 _GFX = re.compile(r"\bgfx\d+[a-f0-9]*\b", re.I)
 
 _MAKERS = (
-    r"\b(nvidia|corporation|amd|ati|intel|geforce|qualcomm|arm|broadcom|imagination|moore threads"
-    r"|huawei)\b"
+    r"\b(advanced micro devices(?:, inc)?|nvidia|corporation|amd|ati|intel|geforce|qualcomm|arm|"
+    r"broadcom|imagination|moore threads|huawei)\b"
 )
 
 # A word behind a device's name that makes it another device.
@@ -119,11 +125,16 @@ def find_device(raw: str) -> Device:
             return device
         if chip_name := _shared_chip(key):
             return Device(f"{chip_name} (unresolved)", vendor or "AMD", is_known=False)
+    if vendor == "Intel" and (number := _PCI_NUMBER.search(text)):
+        device = device_by_pci_id("8086", number[1].lower())
+        return device or Device(_clean(text), vendor, is_known=False)
     if gfx := _GFX.search(text):
         target = gfx[0].lower()
         is_unified = target in _table().unified_targets
         return Device(f"{target} (unresolved)", "AMD", is_unified=is_unified, is_known=False)
-    name = _clean(text) or (f"{vendor} (unresolved)" if vendor else "")
+    name = _clean(text) or (vendor or "")
+    if name and (name == vendor or text.strip().endswith("(unresolved)")):
+        name += " (unresolved)"
     return _integrated(text, vendor) or Device(name, vendor, is_known=False)
 
 
@@ -180,10 +191,14 @@ def _integrated(text: str, vendor: str | None) -> Device | None:
     key = _key(text)
     if not key and vendor in _UNNUMBERED and re.search(r"graphics|radeon", text, re.I):
         return _table().by_key[_UNNUMBERED[vendor]]
-    if vendor == "AMD" and re.search(r"\bryzen\b.*\bradeon(?: vega)?(?: graphics)?\s*$", text, re.I):
+    if vendor == "AMD" and re.search(
+        r"\bryzen\b.*\bradeon(?: vega)?(?: graphics)?\s*$", text, re.I
+    ):
         return _table().by_key["igpu"]
     if vendor == "NVIDIA" and re.search(r"\b(?:tegra|nvgpu)\b", text, re.I):
         return Device(_clean(text), vendor, is_unified=True, is_known=False)
+    if vendor == "Intel" and re.search(r"\[(?:intel )?graphics\]", text, re.I):
+        return _table().by_key["integrated"]
     is_one = vendor in ("AMD", "Intel") and _INTEGRATED.search(key) is not None
     if is_one or vendor in _ALWAYS_UNIFIED:
         return Device(_clean(text), vendor, is_unified=True, is_known=False)
@@ -331,7 +346,7 @@ def _key(raw: str) -> str:
     text = re.sub(r"\([^)]*\)", " ", text)
     text = re.sub(r"\b(graphics|generation|edition|gpu|radeon|design)\b", " ", text)
     text = re.sub(r"\[n/a\]|[\[\]]", " ", text)
-    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" ,;|-/:+")
+    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" .,;|-/:+")
 
 
 def _clean(raw: str) -> str:

@@ -96,7 +96,9 @@ def _oneapi_list(lines: Lines) -> list[str] | None:
     backend = next((mark[1] for mark, _ in marks if mark[2] == "gpu"), None)
     named = [line for mark, line in marks if mark[1] == backend and mark[2] == "gpu"]
     return [
-        re.sub(r"\s+(?:\d+(?:\.\d+)+|OpenCL \d.*)?\s*(?:\[[\w.+]+\])?$", "", line.split(", ", 1)[-1])
+        re.sub(
+            r"\s+(?:\d+(?:\.\d+)+|OpenCL \d.*)?\s*(?:\[[\w.+]+\])?$", "", line.split(", ", 1)[-1]
+        )
         for line in named
     ]
 
@@ -136,7 +138,9 @@ def _rocm_row(fields: list[str]) -> str:
         for field in fields[1:]
         if re.search(r"[A-Za-z]", field) and not re.match(r"N/A$|0x|.*\[AMD/ATI\]", field)
     ]
-    return _row(_best([f"AMD {word}" for word in words]), f"{max(amounts)} bytes" if amounts else None)
+    return _row(
+        _best([f"AMD {word}" for word in words]), f"{max(amounts)} bytes" if amounts else None
+    )
 
 
 def _blocks(lines: Lines) -> list[str] | None:

@@ -7,6 +7,7 @@ memory beside it may be missing, `[N/A]`, a BIOS carve-out, a counter's limit, o
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,9 +35,12 @@ _CPU = re.compile(
     r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|"
     r"loongson|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|"
     r"\bn\d{3}\b|-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
-    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)|\bpower\d+\b|^isa\s*:\s*rv|^uarch\s*:",
+    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)|"
+    r"\bpower\d+\b|raspberry pi|orange pi|\bradxa\b|\brockchip\b(?!.*mali)|^isa\s*:\s*rv|"
+    r"^uarch\s*:|\beng sample\b",
     re.I | re.M,
 )
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 _LONGEST_TEXT = 20_000
 """Characters of a report that are read; users and tools may send anything."""
 _MOST_ROWS = 64
@@ -117,7 +121,8 @@ def parse_gpus(
     memory that the operating system showed. Never raises; a device that is not in the table keeps
     its own name.
     """
-    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw[:_LONGEST_TEXT])][:_MOST_ROWS]
+    raw = visible(raw[:_LONGEST_TEXT])
+    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw)][:_MOST_ROWS]
     devices = [find_device(row) for _, row in rows]
     discrete_rows = [device for device in devices if not device.is_unified]
     sizes = _SIZE.findall(memory or "")
@@ -137,6 +142,16 @@ def parse_gpus(
         gpus.extend([_reported(device, size, system_memory_gb)] * count)
     discrete = tuple(gpu for gpu in gpus if not gpu.is_unified)
     return Reported(discrete or tuple(gpus), is_wsl="microsoft" in raw.lower())
+
+
+def visible(raw: str) -> str:
+    """The text as it is seen: a terminal's colours, NULs of a device tree and marks without a width
+    do not part words, and full-width letters are letters."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[®™©]", "", raw).replace("\0", " ")
+    text = unicodedata.normalize("NFKC", plain)
+    return "".join(
+        char for char in text if char in "\n\t" or unicodedata.category(char) not in _UNSEEN
+    )
 
 
 def gib_in(text: str | None) -> float | None:
@@ -162,7 +177,7 @@ def counted(text: str) -> tuple[int, str]:
 
 def is_cpu(raw: str) -> bool:
     """Whether the text reports a processor and no graphics."""
-    raw = raw[:_LONGEST_TEXT]
+    raw = visible(raw[:_LONGEST_TEXT])
     return _CPU.search(raw) is not None and not _device_rows(raw)
 
 
@@ -170,6 +185,7 @@ def processor_in(raw: str) -> str | None:
     """The name of the processor in a text that reports one and no graphics; else None."""
     if not is_cpu(raw):
         return None
+    raw = visible(raw[:_LONGEST_TEXT])
     return cpu_from_cpuinfo(raw) or clean_cpu_name(raw.strip().partition("\n")[0])
 
 
@@ -179,7 +195,9 @@ def _device_rows(raw: str) -> list[str]:
         return [raw]
     if _NOTHING.fullmatch(raw):
         return []
-    rows = [row for row in _mig_instances(rows_of(raw)) if computes(row) and not _FAILED.search(row)]
+    rows = [
+        row for row in _mig_instances(rows_of(raw)) if computes(row) and not _FAILED.search(row)
+    ]
     if _CPU.search(raw):
         return [part for row in rows for part in _BESIDE_CPU.split(row) if _names_gpu(part)]
     return [part for row in rows for part in _devices_of(row)]
