@@ -92,7 +92,7 @@ def rate(value: float, half_width: float | None) -> Figure:
     """A rate or a time: `40.3` and `±0.6`; three significant digits where no spread is known.
 
     Never more than four digits: no clock here tells more, and a smaller half-width is given as one
-    unit of the last of them. Never fewer than two: the rate may stand where its half-width does not.
+    unit of the last of them. Never fewer than two: it may stand without its half-width.
     """
     if half_width is None or half_width <= 0 or value <= 0:
         return Figure(significant(value), None, exact(value, None))

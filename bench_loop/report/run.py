@@ -9,9 +9,9 @@ from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
 from bench_loop.report.printable import one_line
+from bench_loop.report.probes import determinism, usable
 from bench_loop.report.records import PathNode, Reading, RunView, Stat
 from bench_loop.report.sensors import sensor_readings
-from bench_loop.report.probes import determinism, usable
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import (
@@ -35,8 +35,6 @@ from bench_loop.report.trials import (
     with_outcome,
 )
 from bench_loop.result.records import (
-    ContextFacts,
-    Determinism,
     Imported,
     Machine,
     RunHeader,
@@ -212,7 +210,7 @@ def _device_node(machine: Machine) -> PathNode:
 
 def _server_node(result: RunHeader) -> PathNode:
     subject, context = result.subject, result.subject.context
-    loaded, declared = (context.loaded, context.declared) if context else (None, None)
+    loaded = context.loaded if context else None
     return PathNode(
         kind="server",
         name=one_line(subject.provider_version or subject.provider),
