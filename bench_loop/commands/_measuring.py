@@ -12,7 +12,10 @@ from bench_loop.commands.parameters import Duration, Streams
 
 OPTIONS = (
     click.option(
-        "--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed: how large its plan is, and how many repeats."
+        "--speed-budget",
+        type=click.FloatRange(0),
+        metavar="S",
+        help="Seconds for speed: how large its plan is, and how many repeats.",
     ),
     click.option(
         "--budget",

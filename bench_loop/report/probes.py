@@ -14,9 +14,9 @@ def probe_readings(header: RunHeader) -> tuple[Reading, ...]:
     context, found = header.subject.context, header.determinism
     readings = []
     if context is not None and (context.usable is not None or context.not_usable_reason):
-        windows = (("loaded", context.loaded), ("declared", context.declared))
+        windows = (("declared", context.declared), ("loaded", context.loaded))
         told = [f"{name} {figures.count(size)}" for name, size in windows if size is not None]
-        readings.append(Reading("window", ", ".join([f"usable {usable(context)}", *told])))
+        readings.append(Reading("window", ", ".join([*told, f"usable {usable(context)}"])))
     if found is not None:
         readings.append(Reading("same twice", determinism(found)))
     return tuple(readings)

@@ -140,13 +140,13 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
         ("TTFT ", speed.ttft_s, "s"),
         ("load ", speed.load_s, "s"),
     )
-    line = Text()
-    for name, spread, unit in readings:
-        if spread is not None:
-            line.append("   " if line else "").append(name)
-            line.append(str(views.spread_figure(spread)), style="figure")
-            line.append(f" {unit}", style="basis")
-    first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
+    shown = [
+        Text.assemble(name, (str(views.spread_figure(spread)), "figure"), (f" {unit}", "basis"))
+        for name, spread, unit in readings
+        if spread is not None
+    ]
+    unknown = Text("not measured", style="basis")
+    first, *rest = side_by_side(shown or [unknown], page.columns, indent=LABEL)
     yield label("speed").append_text(first[LABEL:])
     yield from rest
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)

@@ -287,7 +287,7 @@ def test_what_was_probed_is_told() -> None:
     subject = make_run().subject.model_copy(update={"context": context})
     same = Determinism(prompts=3, identical=3, first_difference=None)
     shown = text(make_run(subject=subject, determinism=same))
-    assert "window          usable 7,650, loaded 8,192, declared 131,072" in shown
+    assert "window          declared 131,072, loaded 8,192, usable 7,650" in shown
     assert "same twice      3 of 3 prompts" in shown
 
 
