@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands._sandbox import sandbox_options
+from bench_loop.commands._sandbox import sandbox_options, warn
 from bench_loop.commands.parameters import Duration
 
 if TYPE_CHECKING:
@@ -104,19 +104,18 @@ def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
 
     Raises ProviderError when there is no server, or none of them has a model.
     """
-    from bench_loop.commands._setup import connect
-    from bench_loop.engine.profiles import CONTEXT_WINDOW
     from bench_loop.engine.recommend import candidate
     from bench_loop.errors import ProviderError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
     from bench_loop.providers import discover
 
-    servers = [(discover.identify(url), url) for url in endpoints] or discover.known_servers()
+    named = [discover.meet(url, warn) for url in endpoints]
+    here = named or [one for one in discover.known_servers() if one.state == "ready"]
     machine = machine_record(detect(), is_local=True)
     found = []
-    for name, endpoint in servers:
-        with closing(connect(name, endpoint, "", CONTEXT_WINDOW)) as provider:
+    for one in here:
+        with closing(discover.connect(one)) as provider:
             server = provider.server()
             found += [candidate(server, model, machine) for model in provider.models()]
     if not found:
