@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -130,17 +131,27 @@ def _metadata(entry: Entry) -> Entry:
     return said
 
 
+_OF_PROCESSORS = re.compile(r"cpuinfo|\blscpu\b", re.I)
+
+
 def _gpu(entry: Entry) -> Entry:
+    from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
     from bench_loop.machine.facts import MachineFacts
     from bench_loop.machine.record import cpu_class, reported_class
-    from bench_loop.machine.reported import parse_gpus, processor_in
+    from bench_loop.machine.reported import Reported, parse_gpus, processor_in
 
     # Tables that hold one string in a cell write its line breaks so.
-    raw = (_text(entry, "raw", is_needed=True) or "").replace("\\n", "\n").replace("\\t", "\t")
-    _text(entry, "reported_by")
+    raw = _text(entry, "raw", is_needed=True) or ""
+    for written, meant in (("\\n", "\n"), ("\\t", "\t"), ("\\u0000", "\0")):
+        raw = raw.replace(written, meant)
+    source = _text(entry, "reported_by") or ""
     system = _amount(entry, "system_ram_gb")
     found = parse_gpus(raw, _memory(entry), system)
     cpu = processor_in(raw)
+    if _OF_PROCESSORS.search(source) and found.vendor != "Apple":
+        # It names processors only: the graphics that a name tells of were not what computed.
+        found = Reported(is_wsl=found.is_wsl)
+        cpu = cpu or cpu_from_cpuinfo(raw) or clean_cpu_name(raw.strip().partition("\n")[0])
     facts = MachineFacts(cpu_model=cpu, system_memory_gb=system)
     return {
         "gpu": found.gpu,

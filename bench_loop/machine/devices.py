@@ -34,7 +34,11 @@ _KEPT_BY_DRIVER = 0.09
 _VENDOR_WORDS = (
     ("Apple", r"\bapple\b|\bmac ?(?:book|mini|studio|pro)\b|\bimac\b"),
     ("Apple", r"^\s*m\d(?: (?:pro|max|ultra))?\s*(?:$|[(,]|\d+ ?gb)"),
-    ("NVIDIA", r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\bdgx\b|\bgb10\b|\bgrid\b"),
+    (
+        "NVIDIA",
+        r"nvidia|geforce|quadro|tesla|\b[rg]tx\b|jetson|nvgpu|\btegra\b|\bcmp \d+hx|\bdgx\b|"
+        r"\bgb10\b|\bgrid\b",
+    ),
     ("AMD", r"\bamd\b|\bati\b|radeon|instinct|\brx \d|\bgfx\d|firepro|\bnavi \d|\bryzen\b"),
     ("Intel", r"intel|\barc\b|\biris\b|\buhd\b"),
     ("Qualcomm", r"qualcomm|adreno|snapdragon"),
@@ -57,12 +61,14 @@ _INTEGRATED = re.compile(
 # Names without any number are those of integrated ones.
 _UNNUMBERED = {"AMD": "igpu", "Intel": "integrated"}
 # Makers of systems on a chip: their graphics processors have no memory of their own.
+# Intel's drivers give numbers to what they have no name for: `Intel(R) Graphics [0x7d55]`.
+_PCI_NUMBER = re.compile(r"\[0x([0-9a-f]{4})\]", re.I)
 _ALWAYS_UNIFIED = frozenset({"Qualcomm", "Arm", "Broadcom", "Imagination"})
 _GFX = re.compile(r"\bgfx\d+[a-f0-9]*\b", re.I)
 
 _MAKERS = (
-    r"\b(nvidia|corporation|amd|ati|intel|geforce|qualcomm|arm|broadcom|imagination|moore threads"
-    r"|huawei)\b"
+    r"\b(advanced micro devices(?:, inc)?|nvidia|corporation|amd|ati|intel|geforce|qualcomm|arm|"
+    r"broadcom|imagination|moore threads|huawei)\b"
 )
 
 # A word behind a device's name that makes it another device.
@@ -73,6 +79,8 @@ _VARIANT = re.compile(
 
 # A share of a board: a MIG instance by its profile, a virtual GPU by its type; with its GB.
 _MIG = re.compile(r"\s*\bMIG\s+(\d+g\.(\d{1,3})gb(?:\+[\w.]+)?)", re.I)
+# Narrow columns cut names: `NVIDIA GeForce ...`, `Tesla V100-SXM2...`.
+_CUT = re.compile(r"\.\.\.|…")
 _VIRTUAL = re.compile(r"-(\d{1,3})[QCAB]$", re.I)
 
 
@@ -100,6 +108,8 @@ class Device:
 def find_device(raw: str) -> Device:
     """The device that a driver, a tool or a user calls `raw`: one row of whatever lists it."""
     text = _unwrapped(raw[:LONGEST_NAME])
+    if cut := _CUT.search(text):
+        return _cut_off(text[: cut.start()], text[cut.end() :])
     vendor = vendor_of(text)
     if vendor == "NVIDIA" and (share := _share_of_board(text)):
         return share
@@ -109,13 +119,23 @@ def find_device(raw: str) -> Device:
         return Device(name, "Apple", is_unified=True, bandwidth_gbs=bandwidth)
     for key in filter(None, (_key(text), _key(_bracketed(text)))):
         unsized = re.sub(r"\s\d{1,3} ?gb\b", "", key)
-        if device := _whole(key, vendor) or _whole(unsized, vendor) or _inside(key, vendor):
+        if device := _whole(key, vendor) or _whole(unsized, vendor):
+            return device
+        if device := _inside(key, vendor) or _inside(unsized, vendor):
             return device
         if chip_name := _shared_chip(key):
             return Device(f"{chip_name} (unresolved)", vendor or "AMD", is_known=False)
+    if vendor == "Intel" and (number := _PCI_NUMBER.search(text)):
+        device = device_by_pci_id("8086", number[1].lower())
+        return device or Device(_clean(text), vendor, is_known=False)
     if gfx := _GFX.search(text):
-        return Device(f"{gfx[0].lower()} (unresolved)", "AMD", is_known=False)
-    return _integrated(text, vendor) or Device(_clean(text), vendor, is_known=False)
+        target = gfx[0].lower()
+        is_unified = target in _table().unified_targets
+        return Device(f"{target} (unresolved)", "AMD", is_unified=is_unified, is_known=False)
+    name = _clean(text) or (vendor or "")
+    if name and (name == vendor or text.strip().endswith("(unresolved)")):
+        name += " (unresolved)"
+    return _integrated(text, vendor) or Device(name, vendor, is_known=False)
 
 
 def computes(raw: str) -> bool:
@@ -142,6 +162,19 @@ def pci_vendor(vendor_id: str) -> str | None:
 _PCI_VENDORS = {"10de": "NVIDIA", "1002": "AMD", "8086": "Intel"}
 
 
+def _cut_off(text: str, behind: str) -> Device:
+    """The device whose name a narrow column cut: more may have followed, `Ti` or a digit."""
+    whole = re.sub(r"-[^-\s]*$", "", text)
+    device = find_device(f"{text} {behind}")
+    if not device.is_known and whole != text:
+        device = find_device(f"{whole} {behind}")
+    if device.is_known and not re.search(rf"\b{re.escape(device.name)}$", text.strip(), re.I):
+        return device
+    vendor = vendor_of(text)
+    name = _clean(text) or vendor or "GPU"
+    return Device(f"{name} (unresolved)", vendor, is_known=False)
+
+
 def _share_of_board(text: str) -> Device | None:
     """A MIG instance or a virtual GPU; its size is in its name."""
     if mig := _MIG.search(text):
@@ -158,6 +191,14 @@ def _integrated(text: str, vendor: str | None) -> Device | None:
     key = _key(text)
     if not key and vendor in _UNNUMBERED and re.search(r"graphics|radeon", text, re.I):
         return _table().by_key[_UNNUMBERED[vendor]]
+    if vendor == "AMD" and re.search(
+        r"\bryzen\b.*\bradeon(?: vega)?(?: graphics)?\s*$", text, re.I
+    ):
+        return _table().by_key["igpu"]
+    if vendor == "NVIDIA" and re.search(r"\b(?:tegra|nvgpu)\b", text, re.I):
+        return Device(_clean(text), vendor, is_unified=True, is_known=False)
+    if vendor == "Intel" and re.search(r"\[(?:intel )?graphics\]", text, re.I):
+        return _table().by_key["integrated"]
     is_one = vendor in ("AMD", "Intel") and _INTEGRATED.search(key) is not None
     if is_one or vendor in _ALWAYS_UNIFIED:
         return Device(_clean(text), vendor, is_unified=True, is_known=False)
@@ -266,6 +307,8 @@ class _DeviceTable:
     pci: Mapping[str, Mapping[str, str]]
     """Vendor to device, or device-revision, to name; all in lower-case hex."""
     no_gpu: re.Pattern[str]
+    unified_targets: frozenset[str]
+    """AMD's compiler targets of graphics inside processors."""
 
 
 @functools.cache
@@ -293,7 +336,8 @@ def _table() -> _DeviceTable:
     }
     chips = {chip: frozenset(map(str, products)) for chip, products in raw["chips"].items()}
     no_gpu = re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, raw['no_gpu']))})(?![a-z])")
-    return _DeviceTable(by_key, tuple(telling), chips, raw["apple"], pci, no_gpu)
+    targets = frozenset(raw["unified_targets"])
+    return _DeviceTable(by_key, tuple(telling), chips, raw["apple"], pci, no_gpu, targets)
 
 
 def _key(raw: str) -> str:
@@ -302,7 +346,7 @@ def _key(raw: str) -> str:
     text = re.sub(r"\([^)]*\)", " ", text)
     text = re.sub(r"\b(graphics|generation|edition|gpu|radeon|design)\b", " ", text)
     text = re.sub(r"\[n/a\]|[\[\]]", " ", text)
-    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" ,;|-/:+")
+    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" .,;|-/:+")
 
 
 def _clean(raw: str) -> str:
@@ -312,7 +356,7 @@ def _clean(raw: str) -> str:
     text = re.split(r"[,|\n]", text, maxsplit=1)[0]
     text = re.sub(r"\s+\d+(\.\d+)?\s*(gb|gib|mib|mb)\s*$", " ", text, flags=re.I)
     text = re.sub(r"\b(generation|edition|developer kit)\b", " ", text, flags=re.I)
-    text = re.sub(r"\s+", " ", text).strip(" ,;|-/:")
+    text = re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip(" ,;|-/:")
     # With a number in front of them, these words say nothing.
     text = re.sub(r"^(.*\d.*?)(?: (?:graphics|gpu))+$", r"\1", text, flags=re.I)
     text = re.sub(r"\bsuper\b", "SUPER", text, flags=re.I)
@@ -322,7 +366,7 @@ def _clean(raw: str) -> str:
 
 def _unwrapped(raw: str) -> str:
     """The device inside what a graphics library says: `D3D12 (NVIDIA ...)`, `.../PCIe/SSE2`."""
-    text = re.sub(r"/pcie/sse2\s*$", "", raw, flags=re.I)
+    text = re.sub(r"/(?:pcie/sse2|integrated)(?:/sse2)?\s*$", "", raw, flags=re.I)
     wrapped = re.match(r"\s*(?:d3d1[12]|zink[^(]*|angle) \((.*)\)\s*$", text, re.I)
     return wrapped[1] if wrapped else text
 

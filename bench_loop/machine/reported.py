@@ -7,10 +7,13 @@ memory beside it may be missing, `[N/A]`, a BIOS carve-out, a counter's limit, o
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench_loop.machine.cpu import clean_cpu_name, cpu_from_cpuinfo
 from bench_loop.machine.devices import LONGEST_NAME, Device, computes, find_device, memory_class_gb
+from bench_loop.machine.report_rows import rows_of
 
 _IN_GIB = {
     "gib": 1.0,
@@ -18,9 +21,13 @@ _IN_GIB = {
     "mib": 1 / 1024,
     "mb": 1 / 1024,
     "m": 1 / 1024,
+    "kib": 1 / 2**20,
+    "kb": 1 / 2**20,
     "bytes": 1 / 2**30,
 }
-_SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|bytes|m)\b", re.I)
+_SIZE = re.compile(r"(?<![\w.])(\d{1,15}(?:\.\d+)?)\s*(gib|gb|mib|mb|kib|kb|bytes|m)\b", re.I)
+_SIZE_NAMED = re.compile(r"\bdedicated\b[\w ]*[:=]?\s*" + _SIZE.pattern, re.I)
+_SIZE_LEFT = re.compile(_SIZE.pattern + r"\s+(?:free|used|available|left)\b", re.I)
 _SIZE_APART = re.compile(r"[,|:(]\s*" + _SIZE.pattern, re.I)
 _BARE_MIB = re.compile(r"^\s*(\d{3,6})\s*,|,\s*(\d{3,6})\s*$")
 
@@ -28,22 +35,33 @@ _CPU = re.compile(
     r"epyc|xeon|threadripper|cortex-|neoverse|ampere-1|altra|graviton|oryon|kunpeng|phytium|"
     r"loongson|cpu implementer|\bcore\(tm\)|\bcpu\b.*@|\bcore i\d|\bcore ultra \d|celeron|pentium|"
     r"\bn\d{3}\b|-core processor|\bprocessor\b(?!.*(?:radeon|graphics))|snapdragon(?!.*adreno)|"
-    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)",
-    re.I,
+    r"virtual cpu|qemu|\bryzen\b(?!.*radeon|.*\bai max)|"
+    r"\bpower\d+\b|raspberry pi|orange pi|\bradxa\b|\brockchip\b(?!.*mali)|^isa\s*:\s*rv|"
+    r"^uarch\s*:|\beng sample\b",
+    re.I | re.M,
 )
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 _LONGEST_TEXT = 20_000
 """Characters of a report that are read; users and tools may send anything."""
 _MOST_ROWS = 64
+_FAILED = re.compile(
+    r"command not found|not recognized as|has failed because|failed to initialize|"
+    r"no (?:cuda |rocm |vulkan )?(?:devices|gpus?)\b.*\bfound|unable to determine the device",
+    re.I,
+)
 _NOTHING = re.compile(
     r"\W*(?:none|n/?a|null|unknown|cpu(?:[ -]only)?|no (?:dedicated )?gpus?)?\W*", re.I
 )
 
-_TIMES = r"[x×]"
-_COUNT_IN_FRONT = re.compile(rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?|(dual))\s+(.+)", re.I | re.S)
+_TIMES = r"[x×*]"
+_COUNT_IN_FRONT = re.compile(
+    rf"\s*\(?(?:(\d{{1,2}})\s*{_TIMES}\)?\s*(?=[a-z]|\d{{4}}\b)|(dual)\s+)(.+)", re.I | re.S
+)
 _COUNT_BEHIND = re.compile(
     rf"(.+?)(?:\s|(?<=\d)|\s?\()\s*{_TIMES}\s?(\d{{1,2}})\)?\s*", re.I | re.S
 )
 _BETWEEN_DEVICES = re.compile(r"\s+(?:\+|&|and)\s+|\s*[;,]\s+", re.I)
+_BESIDE_CPU = re.compile(r"\s+(?:[+&/|]|and)\s+|\s*;\s+", re.I)
 _MIG_ROW = re.compile(r"\s*(MIG \d+g\.\d+gb(?:\+\w+)?)", re.I)
 
 
@@ -103,12 +121,16 @@ def parse_gpus(
     memory that the operating system showed. Never raises; a device that is not in the table keeps
     its own name.
     """
-    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw[:_LONGEST_TEXT])][:_MOST_ROWS]
+    raw = visible(raw[:_LONGEST_TEXT])
+    rows = [counted(row[:LONGEST_NAME]) for row in _device_rows(raw)][:_MOST_ROWS]
+    devices = [find_device(row) for _, row in rows]
+    discrete_rows = [device for device in devices if not device.is_unified]
     sizes = _SIZE.findall(memory or "")
     gpus: list[ReportedGpu] = []
     for at, (count, row) in enumerate(rows):
-        device = find_device(row)
-        apart = memory if len(rows) == 1 else None
+        device = devices[at]
+        is_alone = len(discrete_rows) == 1 and not device.is_unified
+        apart = memory if len(rows) == 1 or is_alone or _is_each(memory, devices) else None
         if len(rows) == len(sizes) > 1:
             apart = " ".join(sizes[at])
         size = gib_in(apart) or _row_gib(row, device)
@@ -122,9 +144,22 @@ def parse_gpus(
     return Reported(discrete or tuple(gpus), is_wsl="microsoft" in raw.lower())
 
 
+def visible(raw: str) -> str:
+    """The text as it is seen: a terminal's colours, NULs of a device tree and marks without a width
+    do not part words, and full-width letters are letters."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[®™©]", "", raw).replace("\0", " ")
+    text = unicodedata.normalize("NFKC", plain)
+    return "".join(
+        char for char in text if char in "\n\t" or unicodedata.category(char) not in _UNSEEN
+    )
+
+
 def gib_in(text: str | None) -> float | None:
-    """The last amount of memory in a text, in GiB; None where it names none."""
-    sizes = _SIZE.findall(text or "")
+    """The last amount of memory in a text, in GiB; a bare long number is bytes; None: none."""
+    if re.fullmatch(r"\s*\d{9,15}\s*", text or ""):
+        text = f"{text} bytes"
+    sizes = _SIZE_NAMED.findall(text or "") or _SIZE.findall(_SIZE_LEFT.sub("", text or ""))
+    sizes = sizes or _SIZE.findall(text or "")
     if not sizes:
         return None
     number, unit = sizes[-1]
@@ -142,14 +177,15 @@ def counted(text: str) -> tuple[int, str]:
 
 def is_cpu(raw: str) -> bool:
     """Whether the text reports a processor and no graphics."""
-    raw = raw[:_LONGEST_TEXT]
-    return re.search(r"\bApple M\d", raw) is None and _CPU.search(raw) is not None
+    raw = visible(raw[:_LONGEST_TEXT])
+    return _CPU.search(raw) is not None and not _device_rows(raw)
 
 
 def processor_in(raw: str) -> str | None:
     """The name of the processor in a text that reports one and no graphics; else None."""
     if not is_cpu(raw):
         return None
+    raw = visible(raw[:_LONGEST_TEXT])
     return cpu_from_cpuinfo(raw) or clean_cpu_name(raw.strip().partition("\n")[0])
 
 
@@ -157,10 +193,22 @@ def _device_rows(raw: str) -> list[str]:
     """The rows that name a GPU that computes; a text without rows is one."""
     if re.search(r"\bApple M\d", raw):
         return [raw]
-    if is_cpu(raw) or _NOTHING.fullmatch(raw):
+    if _NOTHING.fullmatch(raw):
         return []
-    rows = _mig_instances([row for row in raw.splitlines() if row.strip()])
-    return [part for row in rows if computes(row) for part in _devices_of(row)]
+    rows = [
+        row for row in _mig_instances(rows_of(raw)) if computes(row) and not _FAILED.search(row)
+    ]
+    if _CPU.search(raw):
+        return [part for row in rows for part in _BESIDE_CPU.split(row) if _names_gpu(part)]
+    return [part for row in rows for part in _devices_of(row)]
+
+
+def _names_gpu(text: str) -> bool:
+    """Whether a part of a report of a processor names a graphics processor too."""
+    if _CPU.search(text):
+        return False
+    device = find_device(text)
+    return device.vendor is not None and (device.is_known or device.is_unified)
 
 
 def _mig_instances(rows: list[str]) -> list[str]:
@@ -199,6 +247,12 @@ def _row_gib(row: str, device: Device) -> float | None:
     if size is None or is_apart or not device.memory_classes:
         return size
     return size if round(size) in device.memory_classes else None
+
+
+def _is_each(memory: str | None, devices: Sequence[Device]) -> bool:
+    """Whether one amount beside several rows of one board is that of each: it is sold so."""
+    gib = gib_in(memory)
+    return gib is not None and len(set(devices)) == 1 and round(gib) in devices[0].memory_classes
 
 
 def _is_sum(gib: float, count: int, device: Device) -> bool:

@@ -67,7 +67,8 @@ def _without_folders(model_id: str) -> str:
     cache of Hugging Face has both in one folder's name.
     """
     if cached := re.search(r"models--([^/\\]+?)--([^/\\]+)", model_id):
-        return f"{cached[1]}/{cached[2]}"
+        file = re.search(r"[/\\]([^/\\]+\.gguf)$", model_id, re.I)
+        return f"{cached[1]}/{file[1] if file else cached[2]}"
     path = model_id.replace("\\", "/") if re.match(r"[A-Za-z]:\\|\\\\", model_id) else model_id
     is_path = path.startswith(("/", "~", ".", "file:")) or re.match(r"[A-Za-z]:/", path)
     is_file = path.lower().endswith((".gguf", ".safetensors", ".bin"))

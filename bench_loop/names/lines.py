@@ -42,7 +42,8 @@ def _line(family: Family, words: Sequence[str], start: int, length: int, known: 
     following = following or _tag_version(family, words[start + length :])
     line = "-".join([stem, *following])
     size = read_size(words)
-    line = known.renames.get((line, size.key), line)
+    key = "latest" if not size.key and "latest" in words else size.key
+    line = known.renames.get((line, key)) or known.renames.get((line, size.key), line)
     own = _line_words(words[:start], None, known)
     return "-".join([*own, line])
 

@@ -7,6 +7,7 @@ None: a wrong name on a board is worse than a missing one.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -136,11 +137,16 @@ def _with_facts(name: ModelName, facts: ModelFacts, known: FamilyTable) -> Model
     family = known.architectures.get(facts.family or "")
     if name.family in (None, OTHER) and family is not None:
         name = replace(name, family=family)
+    renamed = known.renames_by_architecture.get(name.line or "", {}).get(facts.family or "")
+    if renamed is not None:
+        name = replace(name, line=renamed, active_parameters_b=None)
     told_b = billions(facts.parameter_size)
     total = facts.parameters / 1e9 if facts.parameters else told_b
     if total is not None:
         is_names = facts.parameters is None and _is_same_size(name, total)
         name = replace(name, parameters_b=total, size_basis="name" if is_names else "provider")
+    if name.active_parameters_b and name.active_parameters_b > (name.parameters_b or math.inf):
+        name = replace(name, active_parameters_b=None)
     label = name.quantization
     if label is None and facts.file_name:
         label = parse_model(facts.file_name).quantization

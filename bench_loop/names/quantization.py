@@ -26,17 +26,24 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (_pattern(r"gptq-(?:int)?(\d)(?:bit)?(?:-int\dmix)?"), r"GPTQ-INT\1"),
     (_pattern(r"(gptq|awq)"), r"\1"),
     (_pattern(r"bnb-(\d)bit"), r"BNB-\1bit"),
+    (_pattern(r"(aqlm|hqq|spqr)[-_](?:int)?(\d)-?bits?"), r"\1-\2bit"),
+    (_pattern(r"(\d)-?bit[-_](aqlm|hqq|spqr)"), r"\2-\1bit"),
     (_pattern(r"exl([23])[-_](\d(?:\.\d{1,2})?)(?:[-_]?bpw)?"), r"EXL\1-\2bpw"),
     (_pattern(r"(\d(?:\.\d{1,2})?)[-_]?bpw(?:[-_]h\d)?[-_]exl([23])"), r"EXL\2-\1bpw"),
     (_pattern(r"exl([23])"), r"EXL\1"),
     (_pattern(r"(\d\.\d{1,2})bpw"), r"EXL-\1bpw"),
     (_pattern(r"(i2_s)"), r"\1"),
+    # MLC's: width, type of the activations, and layout. Width 0 is not quantized.
+    (_pattern(r"q0f(16|32)"), r"F\1"),
+    (_pattern(r"(q[2-8]f(?:16|32)_\d)"), r"\1"),
     (_pattern(r"(ud-)?(?:i1-)?((?:i?q|tq)\d(?:_[a-z0-9]{1,3})+)"), r"\1\2"),
     (_pattern(r"(fp[48])(?:[-_](?:dynamic|block|static|e4m3|e5m2))?"), r"\1"),
     (_pattern(r"(bf16|f16|f32)"), r"\1"),
     (_pattern(r"fp(16|32)"), r"F\1"),
     (_pattern(r"(\d)-?bit-dwq"), r"\1bit-DWQ"),
     (_pattern(r"(\d)-?bit"), r"\1bit"),
+    (_pattern(r"(q[2-6])_?k_?([sml])"), r"\1_K_\2"),
+    (_pattern(r"(q[2-6])k"), r"\1_K"),
     (_pattern(r"q8"), "Q8_0"),
     (_pattern(r"(int[48])"), r"\1"),
     (_pattern(r"(q[2-6])"), r"\1"),
@@ -46,6 +53,7 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 _GRADED = re.compile(_EDGE + r"apex" + _END + r".*[:@](?P<grade>[a-z-]{1,20})$")
 
 _ENGINE_SIZES = {"small": "S", "medium": "M", "large": "L"}
+_RECIPES_WITH_WIDTH = ("aqlm", "hqq", "spqr")
 _BITS_BY_RECIPE = {"AWQ": 4, "GPTQ": 4, "FP8": 8, "BF16": 16, "F16": 16, "F32": 32}
 
 
@@ -98,6 +106,9 @@ def bits_of(label: str | None) -> int | None:
 
 
 def _spelled(label: str, *, is_mlx: bool) -> str:
+    recipe, _, width = label.partition("-")
+    if recipe in _RECIPES_WITH_WIDTH:
+        return f"{recipe.upper()}-{width}"
     if "bit" in label or "bpw" in label:
         return f"MLX-{label}" if is_mlx and not label.startswith("BNB") else label
     return label.upper()

@@ -74,7 +74,9 @@ def parse_line(line: str) -> Delta:
     if event.get("error"):
         raise _faults.error_in_stream(event["error"])
     message = as_dict(event.get("message"))
-    text, thinking = message.get("content"), message.get("thinking")
+    # `/api/generate` says the same without a message.
+    text = message.get("content", event.get("response"))
+    thinking = message.get("thinking", event.get("thinking"))
     is_last = event.get("done") is True
     return Delta(
         text=text if isinstance(text, str) else "",

@@ -158,11 +158,15 @@ def parse_event(event: dict[str, Any]) -> Delta:
     """What one chunk adds. Raises EngineRejectedError for an error object."""
     if event.get("error"):
         raise _faults.error_in_stream(event["error"])
-    choice = next(iter(as_dicts(event.get("choices"))), {})
+    if event.get("object") == "error":  # older vLLM, without a key of its own
+        raise _faults.error_in_stream(event)
+    # Of several answers to one request, the first is read.
+    choices = as_dicts(event.get("choices"))
+    choice = next((choice for choice in choices if not as_count(choice.get("index"))), {})
     delta = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
     usage, timings = as_dict(event.get("usage")), as_dict(event.get("timings"))
     return Delta(
-        text=_content(delta.get("content")),
+        text=_content(delta.get("content")) or _content(choice.get("text")),
         thinking=_content(delta.get("reasoning_content")) or _content(delta.get("reasoning")),
         calls=tuple(call_part(call) for call in as_dicts(delta.get("tool_calls"))),
         finish=as_text(choice.get("finish_reason")),

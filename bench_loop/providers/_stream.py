@@ -133,7 +133,7 @@ class StreamReader:
     def _take(self, line: bytes, at_s: float) -> None:
         if self._deltas.is_last:
             return
-        text = line.decode("utf-8", "replace").strip()
+        text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff")
         delta = self._parse_line(text) if text else None
         if delta is None:
             return

@@ -124,6 +124,7 @@ def stream_is_right(answer: dict[str, Any], found: dict[str, Any]) -> bool:
     ttft, ttfa = found["ttft_s"], found["ttfa_s"]
     values = {
         "text": found["text"],
+        "thinking": found["thinking"],
         "state": found["state"],
         "completion_tokens": found["tokens"]["completion"],
         "finish_reason": found["finish_reason"],
@@ -257,3 +258,59 @@ def test_hostile_lines_are_answered() -> None:
     for kind in ("model", "gpu"):
         code, found = run_parse([kind], ({"raw": raw} for raw in raws))
         assert (code, len(found)) == (0, len(raws))
+
+
+def odd_streams(dialect: str) -> list[dict[str, Any]]:
+    lines = (FIXTURES / "own" / "streams.jsonl").read_text(encoding="utf-8").split("\n")
+    streams = [json.loads(line) for line in lines if line]
+    return [stream for stream in streams if stream["dialect"] == dialect]
+
+
+@pytest.mark.parametrize("dialect", ["openai", "ollama"])
+def test_odd_streams_are_read_right(dialect: str) -> None:
+    streams = odd_streams(dialect)
+    code, found = run_parse(["stream", "--dialect", dialect], streams)
+    assert (code, len(found)) == (0, len(streams))
+    wrong = [
+        stream["why"]
+        for stream, reply in zip(streams, found, strict=True)
+        if not stream_is_right(stream["right_answer"], reply)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "NVIDIA GeForce RTX 4090\0",
+        "NVIDIA GeForce RTX 4090\\u0000",
+        "\x1b[32mNVIDIA GeForce RTX 4090\x1b[0m\x07",
+        "NVIDIA\u200b GeForce RTX 4090\u202e",
+        "NVIDIA GeForce RTX\u00a04090",
+        "\ud800 RTX 4090",
+        "RTX 4090" + " " * 100_000,
+    ],
+)
+def test_what_cannot_be_seen_does_not_hide_a_gpu(raw: str) -> None:
+    _, (gpu,) = run_parse(["gpu"], [{"raw": raw}])
+    assert (gpu["gpu"], gpu["gpu_memory_class_gb"]) == ("RTX 4090", 24)
+
+
+@pytest.mark.parametrize("source", ["/proc/cpuinfo", "lscpu"])
+def test_a_report_of_processors_has_no_gpu(source: str) -> None:
+    raw = "AMD Ryzen 7 8845HS w/ Radeon 780M Graphics"
+    _, (gpu,) = run_parse(["gpu"], [{"raw": raw, "reported_by": source, "system_ram_gb": 31}])
+    assert (gpu["gpu_count"], gpu["cpu_model"]) == (0, "AMD Ryzen 7 8845HS")
+
+
+HOSTILE = (
+    *("A" * 100_000, "(" * 100_000, "a: " * 33_000, "Name: RTX 4090\nx: y\n" * 5_000),
+    *("|  0 " + "x " * 50_000, "- " * 50_000, "/" * 100_000, "data: " * 20_000, "card0," * 20_000),
+)
+
+
+@pytest.mark.parametrize("arguments", [["model"], ["gpu"], ["stream", "--dialect", "openai"]])
+def test_a_long_line_gives_one_short_line(arguments: list[str]) -> None:
+    _, found = run_parse(arguments, [{"raw": raw} for raw in HOSTILE])
+    assert len(found) == len(HOSTILE)
+    assert max(len(json.dumps(one)) for one in found) < 10_000

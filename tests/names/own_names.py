@@ -1,4 +1,4 @@
-"""The names of `fixtures/own/model_names.psv`, and what of an answer does not meet them."""
+"""The names of the tables of models in `fixtures/own`, and what of an answer does not meet them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bench_loop.names.parse import ModelName
 
-TABLE = Path(__file__).parents[1] / "fixtures" / "own" / "model_names.psv"
+TABLES = Path(__file__).parents[1] / "fixtures" / "own"
 
 
 class Row(NamedTuple):
@@ -22,10 +22,15 @@ class Row(NamedTuple):
     label: str
     bits: str
     chat: str
+    said: str = ""
 
 
 def rows() -> list[Row]:
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    lines = [
+        line
+        for table in ("model_names.psv", "field_models.psv")
+        for line in (TABLES / table).read_text(encoding="utf-8").splitlines()
+    ]
     return [
         Row(*(cell.strip() for cell in line.split("|")))
         for line in lines
@@ -41,7 +46,7 @@ def wrong_fields(row: Row, name: ModelName) -> list[str]:
         "total": _is_about(row.total, name.parameters_b, 0.04),
         "active": _is_about(row.active, name.active_parameters_b, 0.2),
         "label": _is_one_of(row.label, name.quantization),
-        "bits": row.bits == str(name.quant_bits or ""),
+        "bits": row.bits in ("*", str(name.quant_bits or "")),
         "chat": (row.chat == "yes") == (name.refuse_reason is None),
     }
     return [column for column, holds in claims.items() if not holds]
