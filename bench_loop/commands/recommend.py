@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bench_loop.engine.events import Listener
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.recommend import Candidate, Tried
+    from bench_loop.result.records import Machine
 
 PURPOSES = ("coding", "agent", "chat")
 
@@ -102,29 +103,40 @@ def command(
 def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
     """The models of these servers, or of those that are found here; smaller ones first.
 
-    Raises ProviderError when there is no server, or none of them has a model.
+    Raises ProviderError when there is no server, or none of them has a model, UsageError for what
+    is no address. Of servers that were not named, one that fails is left out.
     """
-    from bench_loop.commands._setup import connect
-    from bench_loop.engine.profiles import CONTEXT_WINDOW
-    from bench_loop.engine.recommend import candidate
-    from bench_loop.errors import ProviderError
+    from bench_loop.commands._sandbox import warn
+    from bench_loop.errors import BenchLoopError, ProviderError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
     from bench_loop.providers import discover
 
-    servers = [(discover.identify(url), url) for url in endpoints] or discover.known_servers()
     machine = machine_record(detect(), is_local=True)
-    found = []
-    for name, endpoint in servers:
-        with closing(connect(name, endpoint, "", CONTEXT_WINDOW)) as provider:
-            server = provider.server()
-            found += [candidate(server, model, machine) for model in provider.models()]
+    found: list[Candidate] = []
+    for url in endpoints:
+        found += _models_of(None, url, machine)
+    for server in () if endpoints else discover.ready_servers(warn):
+        try:
+            found += _models_of(server.provider, server.endpoint, machine)
+        except BenchLoopError as error:
+            warn(f"{server.engine} at {server.endpoint} is left out: {error.message}")
     if not found:
         raise ProviderError(
             "No model was found on this machine.",
             remedy="Start Ollama or llama.cpp, or give --endpoint.",
         )
     return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
+
+
+def _models_of(provider: str | None, endpoint: str, machine: Machine) -> list[Candidate]:
+    from bench_loop.commands._setup import connect
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.engine.recommend import candidate
+
+    with closing(connect(provider, endpoint, "", CONTEXT_WINDOW)) as connected:
+        server = connected.server()
+        return [candidate(server, model, machine) for model in connected.models()]
 
 
 def _measure(
