@@ -104,7 +104,7 @@ def race(chances: Sequence[float], tasks: int, races: int, seed: int = SEED) -> 
     best; right: the best is called clearly better than all others.
     """
     draw = random.Random(f"{seed} {chances} {tasks}")  # noqa: S311 - a simulation
-    needed = evidence_needed(len(chances))
+    needed = evidence_needed(len(chances), tasks)
     right = wrong = 0
     lengths = []
     for _ in range(races):
