@@ -46,7 +46,8 @@ GIB = 2**30
 MOST_SPEED_SHARE = 1 / 3
 """Share of a model's time that the speed suite may take; where it takes more it is left out."""
 
-Kind = Literal["clear", "ahead", "equal", "alone", "nothing"]
+Kind = Literal["clear", "ahead", "equal", "alone", "none", "nothing"]
+"""`none`: no model did a single task; `nothing`: none was measured."""
 Task = tuple[str, str]
 """Suite and id of a task."""
 Attempt = tuple[str, str, int]
@@ -144,7 +145,7 @@ class Recommendation:
 
     @property
     def pick(self) -> Tried | None:
-        return None if self.kind == "nothing" else self.tried[0]
+        return None if self.kind in ("none", "nothing") else self.tried[0]
 
     @property
     def runner_up(self) -> Tried | None:
@@ -332,6 +333,8 @@ def decide(
     def told(kind: Kind, ordered: Sequence[Tried], found: Duel | None = None) -> Recommendation:
         return Recommendation(purpose, kind, (*ordered, *failed), tuple(skipped), outlook, found)
 
+    if measured and not any(any(each.passes.values()) for each in measured):
+        return told("none", _in_order(measured))
     if len(measured) < 2:
         return told("alone" if measured else "nothing", measured)
     beaten = [

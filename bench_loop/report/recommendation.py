@@ -64,6 +64,10 @@ def outlook_words(outlook: Outlook) -> str:
 
 def headline(found: Recommendation) -> str:
     """The recommendation in one sentence."""
+    if found.kind == "none":
+        return (
+            f"None can be recommended for {found.purpose}: no task was done by {_measured(found)}."
+        )
     if found.pick is None:
         return "Nothing can be told: no model was measured."
     name, other = (clean(each.model_id) for each in (found.pick, found.runner_up or found.pick))
@@ -79,6 +83,8 @@ def headline(found: Recommendation) -> str:
 
 def grounds(found: Recommendation) -> str:
     """Why, and how sure that is, in a few sentences."""
+    if found.kind == "none":
+        return "These tasks are too hard for what is installed; a larger model may do some."
     if found.pick is None:
         return "What kept each model from being measured stands below."
     if found.duel is None or found.runner_up is None:
@@ -106,6 +112,8 @@ def _won(outlook: Outlook, duel: Duel, it: str, other: str) -> str:
 def _certainty(found: Recommendation) -> str:
     assert found.duel is not None
     outlook, evidence = found.outlook, found.duel.evidence
+    if found.kind == "equal" and found.duel.wins == 0:
+        return ""
     if not outlook.can_be_clear:
         least = fewest_tasks(outlook.model_count)
         return f"That may be chance: to make it clear takes {least} tasks or more."
@@ -128,6 +136,8 @@ def _alternative(pick: Tried, other: Tried) -> str:
 
 def _measured(found: Recommendation) -> str:
     count = sum(bool(each.shares) for each in found.tried)
+    if found.kind == "none":
+        return "the model" if count == 1 else f"any of the {count} models"
     return "both models" if count == 2 else f"the {count} models"
 
 

@@ -307,7 +307,8 @@ def trial_noise(share: float, trials: int) -> float:
 def _paired_variance(differences: Sequence[float]) -> Variance:
     """Variance of the mean difference; where all are equal, that of n discordances out of n tasks.
 
-    As for a single suite, no spread is not certainty: x is the sum of the absolute differences.
+    As for a single suite, no spread is not certainty: x is the sum of the absolute differences. Of
+    a single task not even the direction is sure: its variance is the chance of a discordance.
     """
     n = len(differences)
     df = max(1, n - 1)
@@ -315,7 +316,7 @@ def _paired_variance(differences: Sequence[float]) -> Variance:
     if spread:
         return Variance(spread * spread / n, df)
     p = (math.fsum(map(abs, differences)) + 0.5) / (n + 1)
-    return Variance(p * (1 - p) / (n + 1), df)
+    return Variance(p if n == 1 else p * (1 - p) / (n + 1), df)
 
 
 def _differences(by_suite: Mapping[str, Sequence[Pair]]) -> dict[str, list[float]]:

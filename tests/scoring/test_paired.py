@@ -90,6 +90,17 @@ def test_equal_runs_are_not_certain_to_be_equal() -> None:
     )
 
 
+def test_a_single_task_does_not_even_say_which_way() -> None:
+    # p = 1.5 / 2, SE = sqrt(0.75) = 0.866, t(0.975, 1) = 12.706; no difference: p = 0.25, 0.5.
+    for difference in (1.0, 0.0):
+        result = paired_difference("a", {"a": [difference]})
+        assert (result.low, result.high) == (-100.0, 100.0)
+    # Two suites of one task, up and equal: SE = sqrt(0.75 + 0.25) / 2 = 0.5; df 1 / (0.5625 +
+    # 0.0625) = 1.6, t(0.975, 1.6) above 4: the whole scale.
+    result = paired_difference("quality", {"a": [1.0], "b": [0.0]})
+    assert (result.low, result.high) == (-100.0, 100.0)
+
+
 @pytest.mark.parametrize(
     ("d", "low", "high", "p", "discordant", "expected"),
     [
