@@ -88,7 +88,7 @@ def find_server(
 def ready_servers(
     say: Say = lambda sentence: None,
     places: tuple[Place, ...] | None = None,
-    wait_s: float = LOADING_LIMIT_S,
+    wait_s: float | None = None,
 ) -> tuple[FoundServer, ...]:
     """The servers of this machine that a run may begin on without being told to, in their order.
 
