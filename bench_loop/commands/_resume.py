@@ -80,7 +80,7 @@ def newest_resumable() -> Path:
 
     for folder in reversed(run_folders()):
         try:
-            if not is_live(folder) and not read_journal(folder / JOURNAL)[0].is_done:
+            if not is_live(folder) and read_journal(folder / JOURNAL)[0].can_go_on:
                 return folder
         except JournalError as error:
             click.echo(f"Left out: {error.message}", err=True)

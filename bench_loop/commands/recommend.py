@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands._sandbox import sandbox_options, warn
+from bench_loop.commands._sandbox import sandbox_options
 from bench_loop.commands.parameters import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bench_loop.contracts.sandbox import Sandbox
-    from bench_loop.engine.events import Listener
     from bench_loop.engine.plan import RunPlan
-    from bench_loop.engine.recommend import Candidate, Tried
+    from bench_loop.engine.recommend import Candidate, Tried, Turn
+    from bench_loop.result.records import Machine
 
 PURPOSES = ("coding", "agent", "chat")
 
@@ -77,47 +77,55 @@ def command(
     from bench_loop.console import console
     from bench_loop.engine.profiles import CONTEXT_WINDOW
     from bench_loop.engine.recommend import Race, recommend_plan
-    from bench_loop.report.recommendation import print_recommendation, recommendation_json
+    from bench_loop.report import recommendation
     from bench_loop.result.store import make_ready
 
-    plan = recommend_plan(purpose, CONTEXT_WINDOW)
+    candidates = find_candidates(endpoints)
+    model_count = sum(not each.refused for each in candidates)
+    plan = recommend_plan(purpose, CONTEXT_WINDOW, model_count)
     folder = results_folder()
     make_ready(folder)
     with ExitStack() as stack:
         sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
         if sandbox is not None:
             stack.callback(sandbox.close)
-        race = Race(purpose, len(plan.quality_trials), find_candidates(endpoints), budget)
+        else:
+            plan = recommend_plan(purpose, CONTEXT_WINDOW, model_count, has_sandbox=False)
+        race = Race(purpose, plan, candidates, budget)
+        if not as_json:
+            recommendation.print_outlook(race.outlook, purpose, budget, console())
 
-        def measure(one: Candidate, ended: Callable[[Listener], Listener]) -> Tried:
-            return _measure(one, ended, plan, sandbox, folder, is_quiet=as_json)
+        def measure(turn: Turn) -> Tried:
+            return _measure(turn, plan, sandbox, folder, is_quiet=as_json)
 
         found = race.go(measure)
     if as_json:
-        click.echo(json.dumps(recommendation_json(found), indent=1))
+        click.echo(json.dumps(recommendation.recommendation_json(found), indent=1))
         return
-    print_recommendation(found, console())
+    recommendation.print_recommendation(found, console())
 
 
 def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
     """The models of these servers, or of those that are found here; smaller ones first.
 
-    Raises ProviderError when there is no server, or none of them has a model.
+    Raises ProviderError when there is no server, or none of them has a model, UsageError for what
+    is no address. Of servers that were not named, one that fails is left out.
     """
-    from bench_loop.engine.recommend import candidate
-    from bench_loop.errors import ProviderError
+    from bench_loop.commands._sandbox import warn
+    from bench_loop.errors import BenchLoopError, ProviderError
     from bench_loop.machine.detect import detect
     from bench_loop.machine.record import machine_record
     from bench_loop.providers import discover
 
-    named = [discover.meet(url, warn) for url in endpoints]
-    here = named or [one for one in discover.known_servers() if one.state == "ready"]
     machine = machine_record(detect(), is_local=True)
-    found = []
-    for one in here:
-        with closing(discover.connect(one)) as provider:
-            server = provider.server()
-            found += [candidate(server, model, machine) for model in provider.models()]
+    found: list[Candidate] = []
+    for url in endpoints:
+        found += _models_of(None, url, machine)
+    for server in () if endpoints else discover.ready_servers(warn):
+        try:
+            found += _models_of(server.provider, server.endpoint, machine)
+        except BenchLoopError as error:
+            warn(f"{server.engine} at {server.endpoint} is left out: {error.message}")
     if not found:
         raise ProviderError(
             "No model was found on this machine.",
@@ -126,52 +134,61 @@ def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
     return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
 
 
+def _models_of(provider: str | None, endpoint: str, machine: Machine) -> list[Candidate]:
+    from bench_loop.commands._setup import connect
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.engine.recommend import candidate
+
+    with closing(connect(provider, endpoint, "", CONTEXT_WINDOW)) as connected:
+        server = connected.server()
+        return [candidate(server, model, machine) for model in connected.models()]
+
+
 def _measure(
-    one: Candidate,
-    ended: Callable[[Listener], Listener],
-    plan: RunPlan,
-    sandbox: Sandbox | None,
-    folder: Path,
-    *,
-    is_quiet: bool,
+    turn: Turn, plan: RunPlan, sandbox: Sandbox | None, folder: Path, *, is_quiet: bool
 ) -> Tried:
     """Run one candidate until it is through or ended, and give its memory back."""
     from bench_loop.commands._setup import connect, load_harness, prepare
     from bench_loop.console import console
     from bench_loop.engine.events import Event, RunFinished
+    from bench_loop.engine.plan import RunOptions
     from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
     from bench_loop.engine.run import Run, StopEarly
     from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 
-    model_id = one.model.model_id
+    one, model_id = turn.candidate, turn.candidate.model.model_id
     results: list[RunResult] = []
-    with closing(connect(one.provider, one.endpoint, model_id, plan.context_window)) as provider:
+    with ExitStack() as stack:
+        provider = connect(one.provider, one.endpoint, model_id, plan.context_window)
+        stack.callback(provider.close)
+        stack.callback(provider.unload, model_id)
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
-        planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
-        with ExitStack() as stack:
-            progress = None
-            if not is_quiet:
-                nodes = (model_id, setup.server.engine, "raw", "verifier")
-                progress = stack.enter_context(RunProgress(console(), planned=planned, nodes=nodes))
+        progress = None
+        if not is_quiet:
+            planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
+            nodes = (model_id, setup.server.engine, "raw", "verifier")
+            progress = stack.enter_context(RunProgress(console(), planned=planned, nodes=nodes))
 
-            def hear(event: Event) -> None:
-                if progress is not None:
-                    progress(event)
-                if isinstance(event, RunFinished):
-                    results.append(event.result)
+        def hear(event: Event) -> None:
+            if progress is not None:
+                progress(event)
+            if isinstance(event, RunFinished):
+                results.append(event.result)
 
-            note = ""
-            listener = ended(hear)
+        def run(plan: RunPlan) -> None:
+            options = RunOptions(budget_s=turn.left_s)
+            Run(plan, setup, folder, turn.ended(hear), options).go()
+
+        note = ""
+        try:
             try:
-                try:
-                    Run(plan, setup, folder, listener).go()
-                except SpeedTooLong:
-                    Run(without_speed(plan), setup, folder, listener).go()
-            except StopEarly as stop:
-                note = str(stop)
-        provider.unload(model_id)
-    result = results[-1]
-    if not note and result.status != "complete":
+                run(plan)
+            except SpeedTooLong:
+                run(without_speed(plan))
+        except StopEarly as stop:
+            note = str(stop)
+    result = results[-1] if results else None
+    if result is not None and not note and result.status != "complete":
         note = result.status_reason or ""
     return Tried(one, result, note)

@@ -52,8 +52,8 @@ def fit(outset: Outset, elapsed_s: float = 0.0) -> Fit:
     """The largest speed plan that fits the budgets of the run, of which `elapsed_s` are spent.
 
     A plan above the least one is taken only where everything fits even if the tasks take as long
-    as they may. Raises UsageError when there is no room for the least one: tasks of a profile are
-    never left out.
+    as they may. Raises UsageError when there is no room for the least one: tasks are never left
+    out, unless the plan is one that may be cut short.
     """
     rest = _forecast_of_rest(outset)
     options, profile = outset.options, outset.plan.profile
@@ -69,8 +69,10 @@ def fit(outset: Outset, elapsed_s: float = 0.0) -> Fit:
         speed_s = plan_s(outset, speed_plan)
         if speed_s <= left_s:
             break
-    if options.budget_s is not None and elapsed_s + speed_s + rest.expected > options.budget_s:
-        raise _does_not_fit(outset, elapsed_s, elapsed_s + speed_s + rest.expected)
+    needed_s = elapsed_s + speed_s + rest.expected
+    is_too_long = options.budget_s is not None and needed_s > options.budget_s
+    if is_too_long and not outset.plan.is_cut_short:
+        raise _does_not_fit(outset, elapsed_s, needed_s)
     found = _forecast(outset, speed_plan, left_s)
     left = found.left()
     assert left is not None

@@ -83,6 +83,9 @@ class Planned(Record):
     settings: Settings = Field(description="Without what only the server or the time can say.")
     request: Request
     output: str = Field(description="Folder of the result file.")
+    is_cut_short: bool = Field(
+        False, description="Part of a recommendation, ended when it tells enough: never resumed."
+    )
 
 
 class PartBegan(Record):

@@ -57,8 +57,9 @@ class RunPlan:
     sampling: Sampling
     context_window: int
     is_thinking: bool = False
-    is_interleaved: bool = False
-    """One task of each suite in turn, so that any beginning of the run is a fair part of it."""
+    is_cut_short: bool = False
+    """It ends when it tells enough, or its time is spent, and is not resumed. Its tasks come one of
+    each suite in turn, so that any beginning of the run is a fair part of it."""
 
     @property
     def speed_suite(self) -> PlannedSuite | None:
@@ -74,7 +75,7 @@ class RunPlan:
     def quality_trials(self) -> tuple[tuple[PlannedSuite, BenchmarkTask, int], ...]:
         """Suite, task and number of every trial in order: all tasks once, then all again."""
         columns = [[(suite, task) for task in suite.tasks] for suite in self.quality_suites]
-        if self.is_interleaved:
+        if self.is_cut_short:
             columns = [[one for one in row if one] for row in zip_longest(*columns)]
         return tuple(
             (suite, task, trial)

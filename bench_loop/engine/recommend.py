@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
@@ -20,7 +20,14 @@ from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Machine, RunResult, Trial
 from bench_loop.scoring.intervals import mean
 from bench_loop.scoring.rates import generation_rate
-from bench_loop.scoring.sequential import Duel, Shares, duel, evidence_needed, places
+from bench_loop.scoring.sequential import (
+    Duel,
+    Shares,
+    duel,
+    evidence_needed,
+    fewest_wins,
+    places,
+)
 from bench_loop.scoring.suites import is_scored
 
 PURPOSES = {
@@ -30,14 +37,23 @@ PURPOSES = {
 }
 """Suites whose tasks are asked for each purpose."""
 RULES = ProfileRules("custom", "Suites for one purpose; not ranked.", ("minimum",), 90, None, False)
+REPEATS = 3
+"""Trials of each task where the tasks are too few to make a winner clear: they steady the lead."""
+REPEATED = Sampling(temperature=0.7, top_p=0.95)
+"""Sampling of these: greedy, the second trial would only say the first one's answer again."""
 GIB = 2**30
 
 MOST_SPEED_SHARE = 1 / 3
 """Share of a model's time that the speed suite may take; where it takes more it is left out."""
 
-Kind = Literal["clear", "ahead", "equal", "alone", "nothing"]
+Kind = Literal["clear", "ahead", "equal", "alone", "none", "nothing"]
+"""`none`: no model did a single task; `nothing`: none was measured."""
 Task = tuple[str, str]
 """Suite and id of a task."""
+Attempt = tuple[str, str, int]
+"""Suite and id of a task, and the number of the trial."""
+Passes = Mapping[Attempt, bool]
+"""Whether each scored trial passed, in the order of running."""
 
 
 class SpeedTooLong(StopEarly):
@@ -67,9 +83,14 @@ class Tried:
         return self.candidate.model.model_id
 
     @property
+    def passes(self) -> Passes:
+        """Of the scored trials; empty where nothing was measured."""
+        return passes_of(() if self.result is None else self.result.trials)
+
+    @property
     def shares(self) -> dict[Task, float]:
         """Share of passed trials of each scored task, in the order of running."""
-        return task_shares(() if self.result is None else self.result.trials)
+        return task_shares(self.passes)
 
     @property
     def generation_tps(self) -> float | None:
@@ -83,6 +104,32 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a race can show, known before any time is spent."""
+
+    model_count: int
+    """Models to be tried."""
+    task_count: int
+    trials: int
+    """Of each task."""
+
+    @property
+    def fewest_wins(self) -> int:
+        """Tasks to win without a loss, to be clearly better than a rival."""
+        return fewest_wins(self.model_count, self.task_count)
+
+    @property
+    def needed(self) -> float:
+        """Evidence that makes a model clearly better."""
+        return evidence_needed(self.model_count, self.task_count)
+
+    @property
+    def can_be_clear(self) -> bool:
+        """Whether there are tasks enough to make any model clearly the best."""
+        return self.fewest_wins <= self.task_count
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     """Who is to be taken, how sure that is, and what else was looked at."""
 
@@ -91,29 +138,43 @@ class Recommendation:
     tried: tuple[Tried, ...]
     """The pick first, then the runner-up, then the others; those that failed come last."""
     skipped: tuple[Candidate, ...]
-    needed: float
-    """Evidence that makes a model clearly better."""
-    task_count: int
-    """Tasks of the whole plan."""
-    shared_count: int
-    """Tasks that pick and runner-up were both given."""
+    outlook: Outlook
+    """What the race could show at best."""
     duel: Duel | None
     """Of the pick against the runner-up."""
 
     @property
     def pick(self) -> Tried | None:
-        return None if self.kind == "nothing" else self.tried[0]
+        return None if self.kind in ("none", "nothing") else self.tried[0]
 
     @property
     def runner_up(self) -> Tried | None:
         return self.tried[1] if self.duel is not None else None
 
 
-def recommend_plan(purpose: str, context_window: int) -> RunPlan:
-    """The tasks for a purpose, one suite in turn with the others, after a short look at speed."""
+def recommend_plan(
+    purpose: str, context_window: int, model_count: int, *, has_sandbox: bool = True
+) -> RunPlan:
+    """The tasks for a purpose, one suite in turn with the others, after a short look at speed.
+
+    Tasks that are too few to make one of `model_count` models clearly the best are asked REPEATS
+    times: more trials are no more tasks, and cannot make it clear, but the order that they give
+    rests less on chance. Without a sandbox, suites that need one are left out.
+    """
     packs = [load_pack(name) for name in ("speed", *PURPOSES[purpose])]
-    suites = tuple(PlannedSuite(pack, pack.tasks) for pack in packs)
-    return RunPlan(RULES, suites, 1, Sampling(), context_window, is_interleaved=True)
+    suites = tuple(
+        PlannedSuite(pack, pack.tasks) for pack in packs if has_sandbox or not pack.needs_sandbox
+    )
+    once = RunPlan(RULES, suites, 1, Sampling(), context_window, is_cut_short=True)
+    if outlook_of(once, model_count).can_be_clear:
+        return once
+    return replace(once, trials=REPEATS, sampling=REPEATED)
+
+
+def outlook_of(plan: RunPlan, model_count: int) -> Outlook:
+    """What a race of so many models on this plan can show."""
+    tasks = sum(len(suite.tasks) for suite in plan.quality_suites)
+    return Outlook(model_count, tasks, plan.trials)
 
 
 def without_speed(plan: RunPlan) -> RunPlan:
@@ -137,149 +198,176 @@ def _too_large(model: ModelFacts, machine: Machine) -> str | None:
     return f"Its weights, {size:.1f} GiB, do not fit into the {memory:.1f} GiB of this machine."
 
 
-def task_shares(trials: Sequence[Trial]) -> dict[Task, float]:
-    """Share of passed trials of each scored quality task, in the order in which they came."""
-    passed: dict[Task, list[float]] = {}
-    for trial in trials:
-        if is_scored(trial):
-            passed.setdefault((trial.suite, trial.task_id), []).append(trial.outcome == "pass")
-    return {task: mean(values) for task, values in passed.items()}
+def passes_of(trials: Sequence[Trial]) -> Passes:
+    """Whether each scored quality trial passed, in the order in which they came."""
+    return {
+        (trial.suite, trial.task_id, trial.trial): trial.outcome == "pass"
+        for trial in trials
+        if is_scored(trial)
+    }
+
+
+def task_shares(passes: Passes, among: Collection[Attempt] | None = None) -> dict[Task, float]:
+    """Share of passed trials of each task, in the order of running; of those `among` these."""
+    by_task: dict[Task, list[float]] = {}
+    for attempt, passed in passes.items():
+        if among is None or attempt in among:
+            by_task.setdefault(attempt[:2], []).append(float(passed))
+    return {task: mean(values) for task, values in by_task.items()}
+
+
+class Turn:
+    """One model's part of a race: how long it may take, and what ends it before."""
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        share_s: float,
+        clock: Callable[[], float],
+        end_if_settled: Callable[[Sequence[Trial]], None],
+    ) -> None:
+        self.candidate = candidate
+        self._share_s = share_s
+        self._clock = clock
+        self._ends_at = clock() + share_s
+        self._end_if_settled = end_if_settled
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of its share that are left; never below 0."""
+        return max(0.0, self._ends_at - self._clock())
+
+    def ended(self, listen: Listener) -> Listener:
+        """`listen`, that raises StopEarly when the model's place is settled, and SpeedTooLong
+        before its speed takes too much of the time."""
+        trials: list[Trial] = []
+
+        def hear(event: Event) -> None:
+            listen(event)
+            if isinstance(event, SpeedPlanned):
+                if event.expected_s > MOST_SPEED_SHARE * self._share_s:
+                    raise SpeedTooLong("Its speed would take too much of the time.")
+            elif isinstance(event, TrialFinished) and is_scored(event.trial):
+                trials.append(event.trial)
+                self._end_if_settled(trials)
+
+        return hear
 
 
 class Race:
     """Models on the same tasks in the same order, each ended when it has clearly lost.
 
-    A model is ended when one that was tried before is clearly better (`evidence_needed`), the last
-    one also when it is clearly better than all, and any one when its share of the time is spent.
+    A model is ended when one that was tried before is clearly better (`Outlook.needed`), and the
+    last one also when it is clearly better than all. Its share of the time is its run's budget.
     """
 
     def __init__(
         self,
         purpose: str,
-        task_count: int,
+        plan: RunPlan,
         candidates: Sequence[Candidate],
         budget_s: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._purpose = purpose
-        self._task_count = task_count
         self._skipped = [each for each in candidates if each.refused]
         self._runners = [each for each in candidates if not each.refused]
-        self._needed = evidence_needed(len(self._runners))
+        self.outlook = outlook_of(plan, len(self._runners))
         self._tried: list[Tried] = []
         self._clock = clock
         self._ends_at = clock() + budget_s
 
-    def go(
-        self, run: Callable[[Candidate, Callable[[Listener], Listener]], Tried]
-    ) -> Recommendation:
-        """Try every candidate. `run` measures one, with its listener wrapped in what ends it."""
+    def go(self, measure: Callable[[Turn], Tried]) -> Recommendation:
+        """Try every candidate; `measure` runs one within its turn."""
         for number, runner in enumerate(self._runners):
             left_s = self._ends_at - self._clock()
             if left_s <= 0:
                 self._tried.append(Tried(runner, None, "No time of the budget was left for it."))
                 continue
-            share_s = left_s / (len(self._runners) - number)
-            is_last = number == len(self._runners) - 1
             try:
-                self._tried.append(run(runner, self._ended_after(share_s, is_last=is_last)))
+                self._tried.append(measure(self._turn(runner, number, left_s)))
             except BenchLoopError as error:
                 self._tried.append(Tried(runner, None, error.message))
-        return decide(self._purpose, self._tried, self._skipped, self._task_count)
+        return decide(self._purpose, self._tried, self._skipped, self.outlook)
 
-    def _ended_after(self, share_s: float, *, is_last: bool) -> Callable[[Listener], Listener]:
-        ends_at = self._clock() + share_s
-        earlier = [each for each in self._tried if each.shares]
-        trials: list[Trial] = []
+    def _turn(self, runner: Candidate, number: int, left_s: float) -> Turn:
+        """An equal share of what is left for this model and those to come."""
+        to_come = len(self._runners) - number
+        earlier = [each for each in self._tried if each.passes]
 
-        def wrapped(listen: Listener) -> Listener:
-            def hear(event: Event) -> None:
-                listen(event)
-                if isinstance(event, SpeedPlanned):
-                    if event.expected_s > MOST_SPEED_SHARE * share_s:
-                        raise SpeedTooLong("Its speed would take too much of the time.")
-                elif isinstance(event, TrialFinished) and is_scored(event.trial):
-                    trials.append(event.trial)
-                    self._end_if_settled(trials, earlier, is_last=is_last)
-                    if self._clock() >= ends_at and len(trials) < self._task_count:
-                        raise StopEarly(
-                            f"Stopped after {len(trials)} of {self._task_count} tasks: its share "
-                            "of the budget was spent."
-                        )
+        def end_if_settled(trials: Sequence[Trial]) -> None:
+            self._end_if_settled(trials, earlier, is_last=to_come == 1)
 
-            return hear
-
-        return wrapped
+        return Turn(runner, left_s / to_come, self._clock, end_if_settled)
 
     def _end_if_settled(
         self, trials: Sequence[Trial], earlier: Sequence[Tried], *, is_last: bool
     ) -> None:
-        if not earlier or len(trials) == self._task_count:
+        """Raises StopEarly when the rest of its tasks cannot change what is said of the model.
+
+        Only with one trial a task: a look at tasks whose shares may still change is no fair look.
+        """
+        count, needed = self.outlook.task_count, self.outlook.needed
+        if not earlier or self.outlook.trials > 1 or len(trials) == count:
             return
-        after = f"Stopped after {len(trials)} of {self._task_count} tasks"
-        shares = task_shares(trials)
-        duels = [_duel(shares, rival.shares) for rival in earlier]
+        after = f"Stopped after {len(trials)} of {count} tasks"
+        passes = passes_of(trials)
+        duels = [_duel(passes, rival.passes) for rival in earlier]
         for rival, found in zip(earlier, duels, strict=True):
-            if found.rival_evidence >= self._needed:
+            if found.rival_evidence >= needed:
                 raise StopEarly(f"{after}: {rival.model_id} is clearly better.")
-        if is_last and all(found.evidence >= self._needed for found in duels):
+        if is_last and all(found.evidence >= needed for found in duels):
             raise StopEarly(f"{after}: it is clearly better than every other model.")
 
 
 def decide(
-    purpose: str, tried: Sequence[Tried], skipped: Sequence[Candidate], task_count: int
+    purpose: str, tried: Sequence[Tried], skipped: Sequence[Candidate], outlook: Outlook
 ) -> Recommendation:
     """Pick a model: who is clearly behind another is out; of the others the one with more right
     answers on the tasks that they share, else the faster, else the smaller.
     """
-    needed = evidence_needed(len(tried))
-    measured = [each for each in tried if each.shares]
-    failed = tuple(each for each in tried if not each.shares)
-    if not measured:
-        return Recommendation(
-            purpose, "nothing", failed, tuple(skipped), needed, task_count, 0, None
-        )
-    beaten = {
-        id(each)
+    needed = outlook.needed
+    measured = [each for each in tried if each.passes]
+    failed = [each for each in tried if not each.passes]
+
+    def told(kind: Kind, ordered: Sequence[Tried], found: Duel | None = None) -> Recommendation:
+        return Recommendation(purpose, kind, (*ordered, *failed), tuple(skipped), outlook, found)
+
+    if measured and not any(any(each.passes.values()) for each in measured):
+        return told("none", _in_order(measured))
+    if len(measured) < 2:
+        return told("alone" if measured else "nothing", measured)
+    beaten = [
+        each
         for each in measured
-        for rival in measured
-        if _duel(each.shares, rival.shares).rival_evidence >= needed
-    }
-    best = _in_order([each for each in measured if id(each) not in beaten] or measured)
+        if any(_duel(each.passes, rival.passes).rival_evidence >= needed for rival in measured)
+    ]
+    best = _in_order([each for each in measured if each not in beaten] or measured)
     ordered = [*best, *_in_order([each for each in measured if each not in best])]
-    everyone = (*ordered, *failed)
-    if len(ordered) == 1:
-        return Recommendation(
-            purpose, "alone", everyone, tuple(skipped), needed, task_count, 0, None
-        )
-    duels = [_duel(ordered[0].shares, rival.shares) for rival in ordered[1:]]
-    first = duels[0]
+    first = _duel(ordered[0].passes, ordered[1].passes)
     if first.wins < first.losses:
         # Cut after different tasks: what all share says otherwise than what these two share.
         ordered[:2] = reversed(ordered[:2])
-        everyone = (*ordered, *failed)
-        duels = [_duel(ordered[0].shares, rival.shares) for rival in ordered[1:]]
-        first = duels[0]
-    is_clear = all(each.evidence >= needed for each in duels)
-    kind: Kind = "clear" if is_clear else "ahead" if first.wins > first.losses else "equal"
-    return Recommendation(
-        purpose, kind, everyone, tuple(skipped), needed, task_count, first.tasks, first
-    )
+    first, *others = (_duel(ordered[0].passes, rival.passes) for rival in ordered[1:])
+    if all(each.evidence >= needed for each in (first, *others)):
+        return told("clear", ordered, first)
+    return told("ahead" if first.wins > first.losses else "equal", ordered, first)
 
 
-def _duel(own: dict[Task, float], rival: dict[Task, float]) -> Duel:
-    return duel(Shares(share, rival[task]) for task, share in own.items() if task in rival)
+def _duel(own: Passes, rival: Passes) -> Duel:
+    """Task by task, each by its share of passes in the trials that both were given."""
+    both = own.keys() & rival.keys()
+    ours, theirs = task_shares(own, both), task_shares(rival, both)
+    return duel(Shares(share, theirs[task]) for task, share in ours.items())
 
 
 def _in_order(models: Sequence[Tried]) -> list[Tried]:
-    """Best first, on the tasks that all of them were given; where there are none, on their own."""
+    """Best first, on the trials that all of them were given; where there are none, on their own."""
     if not models:
         return []
-    shared = set.intersection(*(set(each.shares) for each in models))
-    passed = [
-        mean([share for task, share in each.shares.items() if task in shared or not shared])
-        for each in models
-    ]
+    every = [each.passes for each in models]
+    shared = set.intersection(*map(set, every)) or None
+    passed = [mean(list(task_shares(passes, shared).values())) for passes in every]
     order = places(
         passed,
         [each.generation_tps for each in models],

@@ -91,6 +91,11 @@ class Recorded:
         return self.is_complete and self.is_saved
 
     @property
+    def can_go_on(self) -> bool:
+        """Whether something of it is left to do that `run --resume` may do."""
+        return not self.is_done and not self.planned.is_cut_short
+
+    @property
     def left_out(self) -> tuple[str, ...]:
         return self.parts[-1].began.left_out
 

@@ -41,9 +41,16 @@ _REMEDIES = {
 def plan_again(run: Recorded) -> RunPlan:
     """The plan that the journal tells of, with the packs of now.
 
-    Raises SetupError when a pack, or BenchLoop itself, is another one than the run began with.
+    Raises SetupError when a pack, or BenchLoop itself, is another one than the run began with, and
+    for a run that was part of a recommendation.
     """
     planned = run.planned
+    if planned.is_cut_short:
+        raise SetupError(
+            f"The run {run.run_id} is part of a recommendation and cannot go on alone: where it "
+            "ends depends on the runs of the other models.",
+            remedy="Start anew: bench-loop recommend; what was measured stays where it is.",
+        )
     began = run.conditions.software.bench_loop
     if began != bench_loop.__version__:
         raise _cannot_go_on("software", [f"bench_loop was {began}, is {bench_loop.__version__}"])

@@ -188,6 +188,7 @@ class Run:
                 options=self._options,
             ),
             output=str(self._output.resolve()),
+            is_cut_short=self._plan.is_cut_short,
         )
 
     def _begin_part(self, started_at: datetime) -> None:
@@ -252,7 +253,10 @@ class Run:
 
     def _refuse_options(self) -> None:
         """Raises UsageError for options that this plan or this server has no use for."""
-        if self._options.need_speed and self._plan.speed_suite is None:
+        options = self._options
+        if self._plan.is_cut_short:  # Its budget ends it, whatever was predicted.
+            options = replace(options, budget_s=None)
+        if options.need_speed and self._plan.speed_suite is None:
             raise UsageError(
                 "These options rest on the speed suite, which is not in this run.",
                 remedy="Add it: --suites speed,...",
@@ -271,7 +275,11 @@ class Run:
         """
         provider = self._setup.provider
         is_cold = self._plan.speed_suite is not None and provider.unload(self._setup.model.model_id)
-        self._recorder.begin(replace(self._settings(FIRST_SEED), max_tokens=1))
+        settings = self._settings(FIRST_SEED)
+        if self._options.budget_s is not None:
+            limit_s = min(settings.wall_limit_s, max(self._options.budget_s, 0.1))
+            settings = replace(settings, wall_limit_s=limit_s)
+        self._recorder.begin(replace(settings, max_tokens=1))
         reply = self._recorder.chat((Message(role="user", content="Hello."),))
         if not is_cold or reply.engine_timings is None:
             return None
@@ -303,10 +311,17 @@ class Run:
             self._journal.append(DeterminismProbed(found=self._probes.determinism()))
         if not self._ledger.is_over:
             self._measure_quality()
+        if self._plan.is_cut_short and self._ledger.is_out_of_time:
+            raise StopEarly(self._cut_at_budget())
         if suite is None or not wants_load or self._ledger.is_over:
             return
         if self._ledger.has_time(options.sustained_s or 0.0):
             self._sustain(suite, options.sustained_s or 0.0)
+
+    def _cut_at_budget(self) -> str:
+        done = sum(trial.suite != "speed" for trial in self._ledger.trials)
+        of = f"{done} of {len(self._plan.quality_trials)}"
+        return f"Stopped after {of} trials: its share of the time was spent."
 
     def _sustain(self, suite: SpeedSuite, seconds: float) -> None:
         """One measurement of minutes: cut off, it begins again."""
@@ -319,7 +334,9 @@ class Run:
         """Everything of the speed suite but the sustained load; of a suite that is not due, only
         the calibration, which any timing has before it."""
         settings = self._settings(FIRST_SEED + 1)
-        timer = SpeedRun(pack, self._setup.provider, self._recorder, settings)
+        timer = SpeedRun(
+            pack, self._setup.provider, self._recorder, settings, self._ledger.within_budget
+        )
         now = timer.calibrate()
         rates = self._rates = self._rates or now
         if self._telemetry.has_power and self._plan.profile.is_ranked and not self._resumed:

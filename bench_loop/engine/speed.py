@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -38,11 +39,18 @@ class SpeedRun:
     """Times one model on one server. Prompts are made, and counted, before the clock starts."""
 
     def __init__(
-        self, pack: Pack, provider: Provider, recorder: Recorder, settings: TrialSettings
+        self,
+        pack: Pack,
+        provider: Provider,
+        recorder: Recorder,
+        settings: TrialSettings,
+        within_budget: Callable[[float], float] = lambda limit_s: limit_s,
     ) -> None:
+        """`within_budget` cuts the wall limit of a request to what is left of the run's time."""
         self._provider = provider
         self._recorder = recorder
         self._settings = settings
+        self._within_budget = within_budget
         self._has_prompt_clock = False
         self._hides_cache = False
         self.prompts = PromptMaker(pack.texts, provider, settings.model_id)
@@ -145,11 +153,12 @@ class SpeedRun:
         )
 
     def _ask(self, recorder: Recorder, prompt: Prompt, shape: Shape) -> ChatReply:
+        limit_s = wall_limit_s(self.rates, shape.prompt_tokens, shape.output_tokens)
         recorder.begin(
             replace(
                 self._settings,
                 max_tokens=shape.output_tokens,
-                wall_limit_s=wall_limit_s(self.rates, shape.prompt_tokens, shape.output_tokens),
+                wall_limit_s=self._within_budget(limit_s),
                 use_prompt_cache=False,
                 force_length=True,
             )

@@ -11,16 +11,24 @@ from rich.console import Console
 from rich.text import Text
 
 from bench_loop.console import Signs, clean, in_signs, signs, width
+from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
-from bench_loop.report.marks import LABEL, difference_axis, difference_bar, label, wrapped
+from bench_loop.report.marks import (
+    DIFFERENCE_PLOTS,
+    LABEL,
+    difference_axis,
+    difference_bar,
+    label,
+    wrapped,
+)
 from bench_loop.report.ranks import rank_lines, rank_runs, ranks_json
 from bench_loop.result.records import RunResult, Spread
-from bench_loop.scoring.paired import Difference, RunComparison, compare_runs
+from bench_loop.scoring.paired import Difference, End, RunComparison, compare_runs
 
 LETTERS = ascii_uppercase
-WITH_PLOT = 86
-"""Columns that a difference takes with its plot; with fewer its figures and words stay."""
+BESIDE_PLOT = 57
+"""Columns that a difference takes beside its plot: name, figures and verdict."""
 FEWEST_RANKED = 2
 """So many runs are a pair; more are ranked too."""
 COLUMN = 18
@@ -32,6 +40,8 @@ MOST_NAMES = 12
 """Tasks that are named for each run of a pair; the rest is counted."""
 
 VERDICT_STYLES = {"better": "better", "worse": "worse"}
+DIFFICULTIES: dict[End, str] = {"floor": "easy", "ceiling": "hard"}
+"""Of the tasks that might tell runs apart which lie at an end of the scale."""
 SCALES = (5, 10, 20, 30, 50, 100)
 """Ends of the axis of differences, in points; the first that holds all intervals is taken."""
 
@@ -52,19 +62,33 @@ class Pair:
     letter: str
     found: RunComparison
     is_same_run: bool
+    other_suites: tuple[str, ...] = ()
+    """Suites to ask instead, where both runs lie at an end of the scale."""
 
 
 def pairs_with_first(runs: Sequence[RunResult], *, may_harness_differ: bool = False) -> list[Pair]:
     """Every further run against the first."""
     first, *rest = runs
     return [
-        Pair(
-            letter,
-            compare_runs(first, run, may_harness_differ=may_harness_differ),
-            run.fingerprint == first.fingerprint,
-        )
+        _pair(letter, first, run, may_harness_differ=may_harness_differ)
         for letter, run in zip(LETTERS[1:], rest, strict=False)
     ]
+
+
+def _pair(letter: str, first: RunResult, run: RunResult, *, may_harness_differ: bool) -> Pair:
+    found = compare_runs(first, run, may_harness_differ=may_harness_differ)
+    end = found.quality.end if found.quality else None
+    others = () if end is None else tuple(_other_suites(end, (first, run)))
+    return Pair(letter, found, run.fingerprint == first.fingerprint, others)
+
+
+def _other_suites(end: End, runs: Sequence[RunResult]) -> Iterator[str]:
+    """Suites that ship, were not run, and have tasks that might tell the runs apart."""
+    asked = {suite.suite for run in runs for suite in run.suites}
+    for name in pack_names():
+        tasks = () if name in asked else load_pack(name).tasks
+        if any(task.difficulty == DIFFICULTIES[end] for task in tasks):
+            yield name
 
 
 def rows(runs: Sequence[RunResult]) -> list[list[Row]]:
@@ -154,8 +178,9 @@ def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> 
 
 
 def _tables(runs: Sequence[RunResult], drawn: Signs, screen: Console) -> Iterator[Iterator[Text]]:
-    """The table, in as many pieces as its columns need."""
-    table = rows(runs)
+    """The table, in as many pieces as its columns need; what no run has is left out."""
+    table = [[row for row in group if any(row.cells)] for group in rows(runs)]
+    table = [group for group in table if group]
     at_once = max((width(screen) - LABEL) // COLUMN, 1)
     for start in range(0, len(runs), at_once):
         yield _table(table, range(start, min(start + at_once, len(runs))), drawn)
@@ -206,10 +231,10 @@ def _pair_lines(pair: Pair, drawn: Signs, screen: Console) -> Iterator[Text]:
             yield from wrapped(Text(clean(reason)), screen, indent=3)
     else:
         yield from _forest(pair.letter, found.quality, found.suites, drawn, screen)
-        yield from _advice(found, screen)
+        yield from _advice(pair, screen)
         yield from _differing_lines(pair.letter, found, screen)
         yield from _ratio_lines(pair.letter, found, screen)
-    if found.speed_reasons:
+    if found.speed_reasons and found.speed_reasons != found.reasons:
         yield Text("Speed is not comparable:", style="basis")
         for reason in found.speed_reasons:
             yield from wrapped(Text(clean(reason), style="basis"), screen, indent=3)
@@ -224,31 +249,44 @@ def _forest(
 ) -> Iterator[Text]:
     head = Text.assemble((f"{letter} against A", "figure"), ": quality ")
     head.append(quality.verdict, style=VERDICT_STYLES.get(quality.verdict, "figure"))
-    basis = f"   {letter} minus A in points, {quality.task_count} tasks in pairs, 95 %"
+    basis = f"   {letter} minus A in points, {quality.task_count} tasks, 95 %"
     yield from wrapped(head.append(basis, style="basis"), screen)
     differences = (quality, *suites)
     reach = max(max(abs(each.low), abs(each.high)) for each in differences)
     scale = next(end for end in SCALES if end >= reach)
-    is_narrow = width(screen) < WITH_PLOT
-    if not is_narrow:
-        yield difference_axis(scale)
+    fitting = [columns for columns in DIFFERENCE_PLOTS if BESIDE_PLOT + columns <= width(screen)]
+    columns = max(fitting, default=None)
+    if columns:
+        yield difference_axis(scale, columns)
     for each in differences:
         line = label(each.name)
         figure = figures.difference(each.difference, (each.low, each.high))
-        if not is_narrow:
-            line.append_text(difference_bar(each.difference, each.low, each.high, scale, drawn))
-            line.append("  ")
-        line.append(f"{figure.value:>5}", style="figure")
+        if columns:
+            ends = each.difference, each.low, each.high
+            line.append_text(difference_bar(*ends, scale, columns, drawn)).append("  ")
+        line.append(f"{figure.value:>6}", style="figure")
         line.append(f" {f'({figure.interval})':<15}", style="basis")
-        yield line.append(each.verdict, style=VERDICT_STYLES.get(each.verdict, "undecided"))
+        yield line.append(_word(each), style=VERDICT_STYLES.get(each.verdict, "undecided"))
 
 
-def _advice(found: RunComparison, screen: Console) -> Iterator[Text]:
+def _word(each: Difference) -> str:
+    """The verdict; of a suite in whose middle too few tasks differ, how many do."""
+    if each.verdict != "floor or ceiling" or each.end is not None or each.name == "quality":
+        return each.verdict
+    return f"{each.discordant_count} of {each.task_count} differ"
+
+
+def _advice(pair: Pair, screen: Console) -> Iterator[Text]:
     """What it would take to settle the quality, and the test that is shown beside it."""
+    found = pair.found
     assert found.quality is not None
     parts = []
     if found.quality.advice:
         parts.append(f"Quality: {found.quality.advice}.")
+    if pair.other_suites:
+        names = ",".join(pair.other_suites)
+        wanted = DIFFICULTIES[found.quality.end or "floor"]
+        parts.append(f"Suites that were not asked have tasks marked {wanted}: --suites {names}.")
     if found.mcnemar_p is not None:
         parts.append(f"Exact McNemar p {figures.significant(found.mcnemar_p, 2)}.")
     if parts:

@@ -27,8 +27,8 @@ VALUE = 5
 PLOT = 41
 """Columns of a plot from 0 to 100: one column is 2.5 points."""
 
-DIFFERENCE_PLOT = 31
-"""Columns of a plot of differences, zero in the middle."""
+DIFFERENCE_PLOTS = (31, 21)
+"""Columns of a plot of differences, zero in the middle; the widest that fits is taken."""
 
 Cell = tuple[str, str]
 """A character and its style."""
@@ -117,6 +117,8 @@ def wrapped(
         lines = lines[:limit]
         lines[-1].append("…")
         lines[-1].truncate(room, overflow="ellipsis")
+    for line in lines:
+        line.rstrip()
     return [Text(" " * indent).append_text(line) for line in lines]
 
 
@@ -148,18 +150,22 @@ def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> T
     return _joined(cells)
 
 
-def difference_axis(scale: int) -> Text:
-    """The scale above bars of differences, from -`scale` to +`scale` points."""
+def difference_axis(scale: int, columns: int) -> Text:
+    """The scale above bars of differences in so many columns, from -`scale` to +`scale` points."""
     points = (-scale, -scale / 2, 0, scale / 2, scale)
     decimals = scale % 2
-    return _ticks({_offset(at, scale): figures.signed(at, decimals) for at in points}, LABEL)
+    return _ticks(
+        {_offset(at, scale, columns): figures.signed(at, decimals) for at in points}, LABEL
+    )
 
 
-def difference_bar(value: float, low: float, high: float, scale: int, signs: Signs) -> Text:
+def difference_bar(
+    value: float, low: float, high: float, scale: int, columns: int, signs: Signs
+) -> Text:
     """A difference as a point with whiskers around zero; filled where the whiskers exclude zero."""
-    at, first, last = (_offset(end, scale) for end in (value, low, high))
-    cells = [(signs.empty, "basis")] * DIFFERENCE_PLOT
-    cells[_offset(0, scale)] = (signs.zero, "basis")
+    at, first, last = (_offset(end, scale, columns) for end in (value, low, high))
+    cells = [(signs.empty, "basis")] * columns
+    cells[_offset(0, scale, columns)] = (signs.zero, "basis")
     cells[first : last + 1] = [(signs.whisker, "")] * (last + 1 - first)
     cells[first], cells[last] = (signs.low, ""), (signs.high, "")
     excludes_zero = low > 0 or high < 0
@@ -186,5 +192,5 @@ def _column(score: float) -> int:
     return round(score / 100 * (PLOT - 1))
 
 
-def _offset(points: float, scale: int) -> int:
-    return round((points / scale + 1) / 2 * (DIFFERENCE_PLOT - 1))
+def _offset(points: float, scale: int, columns: int) -> int:
+    return round((points / scale + 1) / 2 * (columns - 1))

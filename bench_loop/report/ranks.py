@@ -93,8 +93,18 @@ def rank_lines(
         letter = letters[league.places[0].index]
         text = f"{letter} is alone in its league {short_key(league.key)}, profile {league.profile}."
         yield from wrapped(Text(text, style="basis"), screen)
+    by_reason: dict[str, list[str]] = defaultdict(list)
     for index, reason in ranks.unranked:
-        yield from wrapped(Text(f"{letters[index]} has no rank. {clean(reason)}", "basis"), screen)
+        by_reason[reason].append(letters[index])
+    for reason, those in by_reason.items():
+        have = "has" if len(those) == 1 else "have"
+        text = f"{_listed(those)} {have} no rank. {clean(reason)}"
+        yield from wrapped(Text(text, style="basis"), screen)
+
+
+def _listed(letters: Sequence[str]) -> str:
+    """`A`, `A and B`, `A, B and C`."""
+    return " and ".join(filter(None, (", ".join(letters[:-1]), letters[-1])))
 
 
 def _place_line(

@@ -213,6 +213,8 @@ SIGN_FLIP_SEED = 1001
 MIN_DISCORDANT = 5
 """Tasks that must differ before a pair of runs is judged at all."""
 MAX_MORE_TASKS = 2000
-"""Further tasks beyond which no practical difference would show."""
+"""Further tasks beyond which no practical number would settle a pair of runs."""
+MAX_TRIALS = 30
+"""Trials of each task beyond which more of them are not advised."""
 BAND_ROWS = 200
 """Best rows of a league that get a rank band."""

@@ -124,6 +124,8 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("p-value", paired.sign_flip_p),
     ("Verdict", paired.verdict),
     ("How many more tasks", paired.more_tasks),
+    ("How many more trials", paired.more_trials),
+    ("Chance of single trials", paired.trial_noise),
     ("McNemar's test", paired.mcnemar_p),
     ("Speed of two runs", paired.speed_ratio),
     ("Rank bands", bands.bands_of),

@@ -6,7 +6,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_loop.result.compare import not_comparable, speed_not_comparable
@@ -15,6 +15,7 @@ from bench_loop.scoring.constants import (
     ALPHA,
     MARGIN,
     MAX_MORE_TASKS,
+    MAX_TRIALS,
     MIN_DISCORDANT,
     SIGN_FLIP_SEED,
     SIGN_FLIPS,
@@ -32,6 +33,8 @@ Verdict = Literal[
     "not comparable",
     "floor or ceiling",
 ]
+End = Literal["floor", "ceiling"]
+"""No trial of any task passed, in neither run; or every one in both."""
 SPEED_FIGURES = (
     ("generation tok/s", "generation_tps"),
     ("prompt tok/s", "prompt_tps"),
@@ -40,6 +43,8 @@ SPEED_FIGURES = (
 """Headline figures that are compared as ratios, and their fields."""
 MOST_LOG_RATIO = 20.0
 """Half-width of a log ratio beyond which nothing at all is known."""
+Pair = tuple[ScoredTask, ScoredTask]
+"""One task in A and in B."""
 TaskShares = Mapping[str, Sequence[float]]
 """Suite -> one number for each of its tasks."""
 
@@ -59,19 +64,37 @@ class Difference:
     discordant_count: int
     """Tasks with another share of passes in B than in A."""
     more_tasks: int | None
-    """Further tasks that would settle it; None: it is settled, or the difference is nil."""
+    """Further tasks that would settle it, or, for a difference inside its error, narrow it to
+    +-MARGIN; None: it is settled, or there is too little to estimate that from."""
+    more_trials: int | None = None
+    """Trials of each task that would settle it without a further one; None: none would."""
+    is_inside_error: bool = False
+    """The difference is smaller than its standard error: its size is not even roughly known."""
+    end: End | None = None
 
     @property
     def advice(self) -> str | None:
         """What it would take to settle this; None when it is settled."""
         if self.verdict in ("better", "worse", "equal"):
             return None
-        if self.more_tasks is None or self.more_tasks > MAX_MORE_TASKS:
-            return "no practical difference would show"
-        return (
-            f"about {_two_digits(self.more_tasks):,} more tasks would settle it, "
-            "if the difference stays as it is"
-        )
+        if self.end is not None:
+            did, other = ("fail", "easier") if self.end == "floor" else ("pass", "harder")
+            return f"both {did} every task, so these can't tell them apart; {other} ones might"
+        if self.more_tasks is None:
+            counts = f"{self.discordant_count} of {self.task_count}"
+            return f"only {counts} tasks came out differently, too few to say what would settle it"
+        if self.more_tasks > MAX_MORE_TASKS:
+            return "no practical number of tasks would settle it"
+        tasks = f"about {_two_digits(self.more_tasks):,} more tasks"
+        if self.is_inside_error:
+            return (
+                f"the difference is smaller than its error; {tasks} would narrow it to "
+                f"{MARGIN:g} points either way"
+            )
+        trials = ""
+        if self.more_trials is not None:
+            trials = f", or about {self.more_trials} trials of each of these"
+        return f"{tasks}{trials} would settle it, if the difference stays as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +157,14 @@ def compare_runs(a: RunResult, b: RunResult, *, may_harness_differ: bool = False
     shares = [
         TaskDifference(*task, ours[task].pass_share, theirs[task].pass_share) for task in common
     ]
-    by_suite: dict[str, list[float]] = defaultdict(list)
-    for task in shares:
-        by_suite[task.suite].append(task.b - task.a)
+    by_suite: dict[str, list[Pair]] = defaultdict(list)
+    for task, pair in zip(shares, ((ours[task], theirs[task]) for task in common), strict=True):
+        by_suite[task.suite].append(pair)
     return RunComparison(
         reasons=(),
         speed_reasons=speed_reasons,
-        quality=paired_difference("quality", by_suite),
-        suites=tuple(
-            paired_difference(suite, {suite: differences})
-            for suite, differences in by_suite.items()
-        ),
+        quality=_difference_of("quality", by_suite),
+        suites=tuple(_difference_of(suite, {suite: pairs}) for suite, pairs in by_suite.items()),
         mcnemar_p=_mcnemar_of_single_trials([(ours[task], theirs[task]) for task in common]),
         differing=tuple(task for task in shares if task.a != task.b),
         unpaired_count=len(ours.keys() | theirs.keys()) - len(common),
@@ -184,9 +204,14 @@ def paired_difference(name: str, by_suite: TaskShares) -> Difference:
     low, high = max(-100.0, d - reach), min(100.0, d + reach)
     p_value = sign_flip_p(by_suite)
     word = verdict(d, low, high, p_value, discordant)
-    is_settled = word in ("better", "worse", "equal")
-    more = None if is_settled else more_tasks(d, reach, task_count)
-    return Difference(name, d, low, high, p_value, word, task_count, discordant, more)
+    inside = abs(d) < math.sqrt(variance.value)
+    more = None
+    if word in ("no worse", "too close to call"):
+        aim = MARGIN if inside else abs(d)
+        more = more_tasks(aim, reach, task_count, discordant)
+    return Difference(
+        name, d, low, high, p_value, word, task_count, discordant, more, is_inside_error=inside
+    )
 
 
 def verdict(d: float, low: float, high: float, p_value: float, discordant: int) -> Verdict:
@@ -243,20 +268,47 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * tail / (1 << n))
 
 
-def more_tasks(d: float, reach: float, task_count: int) -> int | None:
-    """N = n x (half-width / d)^2 - n: tasks to add until the interval would leave 0 behind.
+def more_tasks(aim: float, half_width: float, task_count: int, discordant: int) -> int:
+    """N = n x (half-width / aim)^2 - n: tasks to add until the half-width would be the `aim`.
 
-    Above MAX_MORE_TASKS no practical difference would show. Null for a difference of nil.
+    The aim is the difference as it is, so that the interval would leave 0 behind. Where that is
+    smaller than its standard error, it says nothing of the true one, and the aim is MARGIN. Never
+    fewer than n / discordant, among which one more may be expected that differs. Above
+    MAX_MORE_TASKS no practical number of tasks would do. Not told while fewer than MIN_DISCORDANT
+    tasks differ.
     """
-    if abs(d) < 1e-9:
+    wanted = task_count * (half_width / aim) ** 2 - task_count
+    return math.ceil(max(wanted, task_count / discordant))
+
+
+def more_trials(variance: float, noise: float, needed: float, trials: int) -> int | None:
+    """k = m x noise / (needed - variance + noise): trials of each task that make it `needed`.
+
+    `noise` is the part of the variance of the difference that comes from the chance of single
+    trials, with m = `trials` of each task; more of them lessen this part alone. What the tasks
+    differ by themselves, only more tasks can lessen. None where no trials would be enough, or more
+    than MAX_TRIALS.
+    """
+    room = needed - max(0.0, variance - noise)
+    if noise <= 0 or room <= 0:
         return None
-    return max(1, math.ceil(task_count * (reach / d) ** 2 - task_count))
+    wanted = math.ceil(trials * noise / room)
+    return wanted if wanted <= MAX_TRIALS else None
+
+
+def trial_noise(share: float, trials: int) -> float:
+    """Variance of a task's share of passes by the chance of its trials: p (1 - p) / (m - 1).
+
+    Nil for a single trial, of which that cannot be told.
+    """
+    return share * (1 - share) / (trials - 1) if trials > 1 else 0.0
 
 
 def _paired_variance(differences: Sequence[float]) -> Variance:
     """Variance of the mean difference; where all are equal, that of n discordances out of n tasks.
 
-    As for a single suite, no spread is not certainty: x is the sum of the absolute differences.
+    As for a single suite, no spread is not certainty: x is the sum of the absolute differences. Of
+    a single task not even the direction is sure: its variance is the chance of a discordance.
     """
     n = len(differences)
     df = max(1, n - 1)
@@ -264,7 +316,39 @@ def _paired_variance(differences: Sequence[float]) -> Variance:
     if spread:
         return Variance(spread * spread / n, df)
     p = (math.fsum(map(abs, differences)) + 0.5) / (n + 1)
-    return Variance(p * (1 - p) / (n + 1), df)
+    return Variance(p if n == 1 else p * (1 - p) / (n + 1), df)
+
+
+def _differences(by_suite: Mapping[str, Sequence[Pair]]) -> dict[str, list[float]]:
+    return {
+        suite: [theirs.pass_share - ours.pass_share for ours, theirs in pairs]
+        for suite, pairs in by_suite.items()
+    }
+
+
+def _difference_of(name: str, by_suite: Mapping[str, Sequence[Pair]]) -> Difference:
+    """With what more trials would do, and whether both runs lie at an end of the scale."""
+    found = paired_difference(name, _differences(by_suite))
+    tasks = [task for pairs in by_suite.values() for pair in pairs for task in pair]
+    shares = {task.pass_share for task in tasks}
+    if shares in ({0.0}, {1.0}):
+        return replace(found, end="ceiling" if shares == {1.0} else "floor")
+    if found.more_tasks is None or found.is_inside_error:
+        return found
+    count = len(by_suite)
+    noise = math.fsum(
+        trial_noise(task.pass_share, len(task.trials)) / (len(pairs) * count) ** 2
+        for pairs in by_suite.values()
+        for pair in pairs
+        for task in pair
+    )
+    variance = combined(
+        _paired_variance(differences).scaled(1 / count)
+        for differences in _differences(by_suite).values()
+    )
+    needed = (found.difference / 100 / half_width(Variance(1.0, variance.df))) ** 2
+    trials = min(len(task.trials) for task in tasks)
+    return replace(found, more_trials=more_trials(variance.value, noise, needed, trials))
 
 
 def _signed_sums(values: Sequence[float]) -> list[float]:

@@ -61,21 +61,57 @@ def evidence_of(wins: int, losses: int) -> float:
     return above / ((n + 1) * math.comb(n, wins))
 
 
-def evidence_needed(model_count: int) -> float:
-    """A model is clearly better than a rival at (models - 1) / ALPHA.
+def evidence_needed(model_count: int, task_count: int) -> float:
+    """A model is clearly better than a rival at the evidence of `fewest_wins` in a row.
 
-    Then the chance that any model is called clearly better than the truly best one, at any look, is
-    ALPHA at most, whatever the number of models.
+    The chance that, of models that are all equal, any is called clearly the best, and the chance
+    that any is called clearly better than the truly best one, are then ALPHA at most, with looks
+    after every task.
     """
-    return max(1, model_count - 1) / ALPHA
+    return evidence_of(fewest_wins(model_count, task_count), 0)
 
 
-def fewest_wins(model_count: int) -> int:
-    """Tasks that a model must win without any loss to be clearly better: the least that can do."""
+@lru_cache(maxsize=256)
+def fewest_wins(model_count: int, task_count: int) -> int:
+    """Tasks that a model must win without any loss to be clearly better: the least that can do.
+
+    It is the smallest m with (models) x P(evidence reaches that of m wins in a row) <= ALPHA, P for
+    a fair coin on as many tasks as there are at most. Where m is larger than the number of tasks,
+    these cannot make any model clearly better.
+    """
     wins = 1
-    while evidence_of(wins, 0) < evidence_needed(model_count):
+    while max(2, model_count) * chance_of_evidence(evidence_of(wins, 0), task_count) > ALPHA:
         wins += 1
     return wins
+
+
+def fewest_tasks(model_count: int) -> int:
+    """Tasks that a race needs at least, so that any of its models may be clearly the best."""
+    tasks = 1
+    while fewest_wins(model_count, tasks) > tasks:
+        tasks += 1
+    return tasks
+
+
+def chance_of_evidence(needed: float, task_count: int) -> float:
+    """How often one of two equal models seems to be better than the other, by so much evidence, at
+    any look: exactly, where all of so many tasks are passed by one of the two alone.
+
+    Task by task over all counts of wins; what has reached `needed` counts, and goes on no more.
+    """
+    reached, going = 0.0, {0: 1.0}
+    for tasks in range(1, task_count + 1):
+        chances: dict[int, float] = {}
+        for wins, chance in going.items():
+            for after in (wins, wins + 1):
+                chances[after] = chances.get(after, 0.0) + chance / 2
+        going = {}
+        for wins, chance in chances.items():
+            if evidence_of(wins, tasks - wins) >= needed:
+                reached += chance
+            else:
+                going[wins] = chance
+    return reached
 
 
 def places(

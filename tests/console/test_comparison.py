@@ -71,7 +71,7 @@ def test_what_a_run_does_not_have_is_a_word() -> None:
 def test_a_pair_gets_a_verdict_a_difference_and_its_interval() -> None:
     # 19 of 40 tasks differ, all for B: d = 47.5, s = 0.5057, t(39) = 2.0227, so +-16.2.
     shown = text(make_run(HALF), other_run(MOST))
-    assert "B against A: quality better   B minus A in points, 40 tasks in pairs, 95 %" in shown
+    assert "B against A: quality better   B minus A in points, 40 tasks, 95 %" in shown
     assert re.search(r"reasonmath +·+│·+├─+●─+┤·* +\+47\.5 \(\+31 to \+64\) +better", shown)
 
 

@@ -90,6 +90,17 @@ def test_equal_runs_are_not_certain_to_be_equal() -> None:
     )
 
 
+def test_a_single_task_does_not_even_say_which_way() -> None:
+    # p = 1.5 / 2, SE = sqrt(0.75) = 0.866, t(0.975, 1) = 12.706; no difference: p = 0.25, 0.5.
+    for difference in (1.0, 0.0):
+        result = paired_difference("a", {"a": [difference]})
+        assert (result.low, result.high) == (-100.0, 100.0)
+    # Two suites of one task, up and equal: SE = sqrt(0.75 + 0.25) / 2 = 0.5; df 1 / (0.5625 +
+    # 0.0625) = 1.6, t(0.975, 1.6) above 4: the whole scale.
+    result = paired_difference("quality", {"a": [1.0], "b": [0.0]})
+    assert (result.low, result.high) == (-100.0, 100.0)
+
+
 @pytest.mark.parametrize(
     ("d", "low", "high", "p", "discordant", "expected"),
     [
@@ -111,9 +122,12 @@ def test_the_verdicts_are_fixed_words(
 
 def test_more_tasks_shrink_the_interval_to_the_difference() -> None:
     # The half-width must halve: four times the tasks.
-    assert more_tasks(5.0, 10.0, 100) == 300
-    assert more_tasks(-5.0, 10.0, 100) == 300
-    assert more_tasks(0.0, 10.0, 100) is None
+    assert more_tasks(5.0, 10.0, 100, 40) == 300
+
+
+def test_one_more_task_that_differs_takes_more_than_one_task() -> None:
+    # Where 5 of 20 differ, a sixth is expected after four more.
+    assert more_tasks(10.0, 10.0, 20, 5) == 4
 
 
 def test_advice_names_about_how_many_tasks_would_settle_it() -> None:
@@ -125,9 +139,66 @@ def test_advice_names_about_how_many_tasks_would_settle_it() -> None:
     assert result.advice == "about 75 more tasks would settle it, if the difference stays as it is"
 
 
-def test_advice_beyond_two_thousand_tasks_is_that_nothing_would_show() -> None:
+def test_of_a_difference_inside_its_error_only_the_narrowing_is_told() -> None:
+    # d = 0, s^2 = 10 / 49, SE = 6.3888, half-width 12.8388; 50 x (12.8388 / 3)^2 - 50 = 865.8.
     result = paired_difference("a", {"a": [1.0] * 5 + [-1.0] * 5 + [0.0] * 40})
-    assert result.advice == "no practical difference would show"
+    assert result.advice == (
+        "the difference is smaller than its error; about 870 more tasks would narrow it to 3 "
+        "points either way"
+    )
+
+
+def test_beyond_two_thousand_tasks_no_number_is_told() -> None:
+    result = paired_difference("a", {"a": [1.0] * 6 + [-1.0] * 6})
+    assert result.more_tasks is not None
+    assert result.more_tasks > 2000
+    assert result.advice == "no practical number of tasks would settle it"
+
+
+def test_three_tasks_that_differ_give_no_number() -> None:
+    found = compare_runs(run_of(["fail"] * 6), run_of(["pass", "pass", "fail"] + ["fail"] * 3))
+    assert found.quality is not None
+    assert found.quality.more_tasks is None
+    assert found.quality.advice == (
+        "only 2 of 6 tasks came out differently, too few to say what would settle it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "end", "says"),
+    [("fail", "floor", "easier ones might"), ("pass", "ceiling", "harder ones might")],
+)
+def test_tasks_that_all_fail_or_all_pass_cannot_tell_two_runs_apart(
+    outcome: Outcome, end: str, says: str
+) -> None:
+    found = compare_runs(run_of([outcome] * 15), run_of([outcome] * 15))
+    assert found.quality is not None
+    assert (found.quality.end, found.quality.more_tasks) == (end, None)
+    assert found.quality.advice is not None
+    assert says in found.quality.advice
+
+
+def test_more_trials_are_named_where_the_trials_are_what_differs() -> None:
+    # Every task is a coin in both runs: one of three against two of three, or the other way round.
+    one, two = ["pass", "fail", "fail"], ["pass", "pass", "fail"]
+    found = compare_runs(run_of([one] * 13 + [two] * 7), run_of([two] * 13 + [one] * 7)).quality
+    assert found is not None
+    # d = 0.1, s^2 = (20 / 9 - 20 x 0.01) / 19 = 0.106433, SE^2 = 0.00532164. A share has p (1 - p)
+    # / 2 = 1 / 9 of noise, 2 / 9 a task and 0.0111111 in all: more than there is. t(19) = 2.093024:
+    # needed (0.1 / 2.093024)^2 = 0.00228274 = noise x 3 / k: k = 14.6.
+    assert (found.verdict, found.more_trials) == ("too close to call", 15)
+    assert found.advice is not None
+    assert "more tasks, or about 15 trials of each of these would settle it" in found.advice
+
+
+def test_more_trials_are_no_help_where_each_task_always_comes_out_the_same() -> None:
+    up, down, same = ["fail"] * 3, ["pass"] * 3, ["pass"] * 3
+    a = run_of([up] * 7 + [down] * 3 + [same] * 10)
+    b = run_of([down] * 7 + [up] * 3 + [same] * 10)
+    found = compare_runs(a, b).quality
+    assert found is not None
+    assert found.more_tasks is not None
+    assert found.more_trials is None
 
 
 def test_a_settled_difference_needs_no_advice() -> None:

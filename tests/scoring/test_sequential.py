@@ -10,9 +10,11 @@ import pytest
 from bench_loop.scoring.intervals import incomplete_beta
 from bench_loop.scoring.sequential import (
     Shares,
+    chance_of_evidence,
     duel,
     evidence_needed,
     evidence_of,
+    fewest_tasks,
     fewest_wins,
     places,
 )
@@ -37,10 +39,39 @@ def test_a_fair_coin_neither_gains_nor_loses_by_one_more_task() -> None:
         assert after == pytest.approx(evidence_of(wins, losses), rel=1e-12)
 
 
-def test_seven_wins_settle_two_models_and_nine_settle_six() -> None:
-    # 2^8 / 8 less a little is 31.9, for 20; at six wins 18.1. Six models need 100: 2^10 / 10.
-    assert (evidence_needed(2), fewest_wins(2)) == (20.0, 7)
-    assert (evidence_needed(6), fewest_wins(6)) == (100.0, 9)
+def test_a_run_of_wins_comes_as_often_as_heads_do() -> None:
+    # Six of six: (1/2)^6; five cannot be six.
+    six = evidence_of(6, 0)
+    assert chance_of_evidence(six, 5) == 0
+    assert chance_of_evidence(six, 6) == 1 / 64
+
+
+def test_the_chance_of_evidence_is_what_a_simulation_of_coins_finds() -> None:
+    draw = random.Random(5)
+    needed, tasks, races = evidence_of(5, 0), 40, 4000
+    found = 0
+    for _ in range(races):
+        pairs = [Shares(*draw.choice([(1, 0), (0, 1)])) for _ in range(tasks)]
+        found += duel(pairs).evidence >= needed
+    assert chance_of_evidence(needed, tasks) == pytest.approx(found / races, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("models", "tasks", "wins"), [(2, 18, 7), (3, 18, 7), (6, 18, 8), (2, 60, 7), (6, 60, 9)]
+)
+def test_as_many_wins_are_needed_as_keep_equal_models_together(
+    models: int, tasks: int, wins: int
+) -> None:
+    assert fewest_wins(models, tasks) == wins
+    assert evidence_needed(models, tasks) == evidence_of(wins, 0)
+    assert models * chance_of_evidence(evidence_of(wins, 0), tasks) <= 0.05
+    assert models * chance_of_evidence(evidence_of(wins - 1, 0), tasks) > 0.05
+
+
+def test_a_handful_of_tasks_makes_nothing_clear() -> None:
+    assert fewest_wins(2, 5) > 5
+    # (1/2)^6 either way is 3.1 %, (1/2)^5 6.3 %; six models need 7: 6 x (1/2)^7 is 4.7 %.
+    assert (fewest_tasks(2), fewest_tasks(6)) == (6, 7)
 
 
 def test_a_duel_keeps_the_most_evidence_of_any_look() -> None:
@@ -67,5 +98,5 @@ def test_equal_models_are_called_apart_in_five_of_a_hundred_races_at_most() -> N
             duel(Shares(own, best) for own, best in zip(other, first, strict=True)).evidence
             for other in passed[1:]
         ]
-        wrong += max(rivals) >= evidence_needed(models)
+        wrong += max(rivals) >= evidence_needed(models, tasks)
     assert wrong / races <= 0.05

@@ -30,6 +30,7 @@ __all__ = [
     "find_server",
     "known_servers",
     "meet",
+    "ready_servers",
     "usable_models",
     "usual_places",
 ]
@@ -79,11 +80,22 @@ def find_server(
 ) -> FoundServer | None:
     """The first server of this machine that is ready and has a chat model of its own.
 
-    Where none is ready and one is still loading its model, `say` is told and it is waited for. An
-    engine that nobody knows is not taken unasked: it may only forward to a cloud.
+    Where none is ready and one is still loading its model, `say` is told and it is waited for.
+    """
+    return next(filter(_has_models, ready_servers(say, places, wait_s)), None)
+
+
+def ready_servers(
+    say: Say = lambda sentence: None,
+    places: tuple[Place, ...] | None = None,
+    wait_s: float | None = None,
+) -> tuple[FoundServer, ...]:
+    """The servers of this machine that a run may begin on without being told to, in their order.
+
+    An engine that nobody knows is not taken unasked: it may only forward to a cloud.
     """
     found = _when_loaded(lambda: tuple(filter(is_local, known_servers(places))), say, wait_s)
-    return next(filter(_is_usable, found), None)
+    return tuple(server for server in found if server.state == "ready" and server.engine != UNKNOWN)
 
 
 def meet(
@@ -144,10 +156,8 @@ def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
     )
 
 
-def _is_usable(server: FoundServer) -> bool:
-    """Whether a run may begin here without being told to."""
-    if server.state != "ready" or server.engine == UNKNOWN:
-        return False
+def _has_models(server: FoundServer) -> bool:
+    """Whether it answers and has a chat model of its own."""
     try:
         with closing(connect(server)) as provider:
             return bool(usable_models(provider))
