@@ -18,7 +18,8 @@ OPTIONS = (
         "--budget",
         type=Duration(),
         metavar="TIME",
-        help="Time for the whole run, like 15m; what does not fit is refused, never cut.",
+        help="Time for the whole run, like 15m; what does not fit is refused, never cut. In a "
+        "queue it is for each model, with --resume for what is left.",
     ),
     click.option(
         "--context-curve", is_flag=True, help="Measure speed with 8K, 16K and 32K filled."

@@ -140,7 +140,8 @@ def _measure(
     from bench_loop.console import console
     from bench_loop.engine.events import Event, RunFinished
     from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
-    from bench_loop.engine.run import Run, StopEarly
+    from bench_loop.engine.run import Run
+    from bench_loop.engine.stopping import StopEarly
     from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 
