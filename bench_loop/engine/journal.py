@@ -287,7 +287,7 @@ def _parsed(data: bytes, name: str) -> Iterator[Line]:
         where = f"line {number}"
         body = text[:-_CRC_BYTES] + b"}"
         if number == 1:
-            _refuse_other_version(body, name)
+            _refuse_other_version(text, name)
         crc = zlib.crc32(body, crc)
         if text[-_CRC_BYTES:] != _crc_field(crc):
             raise JournalError(name, where, "is damaged", remedy=_DAMAGED)

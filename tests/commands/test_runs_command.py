@@ -92,7 +92,8 @@ def test_json_is_one_event_a_line_and_nothing_else(server: Simulated, home: Path
     result = load(home / "results" / LATEST)
     assert names[0] == "run_started"
     assert names[-1] == "run_finished"
-    assert set(names) == {"run_started", "trial_started", "trial_finished", "run_finished"}
+    told = {"run_started", "trial_started", "trial_finished", "forecasted", "run_finished"}
+    assert set(names) == told
     trials = [event["trial"] for event in events if event["event"] == "trial_finished"]
     assert trials == [trial.model_dump(mode="json") for trial in result.trials]
     assert events[-1]["result"] == result.model_dump(mode="json", exclude={"trials"})
@@ -146,7 +147,7 @@ def test_runs_are_listed_shown_exported_and_deleted(
 
     assert bench("runs", "list") == 0
     line = capsys.readouterr().out.splitlines()[1]
-    assert line.split()[:1] + line.split()[3:6] == [tail, "sim", "custom", "aborted"]
+    assert line.split()[:1] + line.split()[4:6] == [tail, "sim", "aborted"]
 
     assert bench("runs", "show", tail) == 0
     shown = capsys.readouterr().out

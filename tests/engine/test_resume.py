@@ -11,7 +11,7 @@ import pytest
 from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, ServerFacts, Watch
-from bench_loop.engine.events import Event, RunStarted, SpeedPlanned
+from bench_loop.engine.events import Event, Forecasted, RunStarted, SpeedPlanned
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.recorded import Recorded
 from bench_loop.engine.resume import plan_again, refuse_changes
@@ -42,11 +42,16 @@ class Stopping(ScriptedProvider):
 
 
 def begin(
-    provider: ScriptedProvider, output: Path, plan: RunPlan, options: RunOptions = WHOLE
+    provider: ScriptedProvider,
+    output: Path,
+    plan: RunPlan,
+    options: RunOptions = WHOLE,
+    events: list[Event] | None = None,
 ) -> RunResult:
     provider.slots = SLOTS
     setup = prepare(provider, "tiny", load_harness("raw"))
-    return Run(plan, setup, output, lambda event: None, options).go()
+    listen = (events if events is not None else []).append
+    return Run(plan, setup, output, listen, options).go()
 
 
 def go_on(
@@ -143,7 +148,13 @@ def test_it_tells_what_is_done_and_counts_on(tmp_path: Path) -> None:
     assert started.kept == before.trials
     assert isinstance(planned, SpeedPlanned)
     assert planned.total >= len(result.trials) - 10  # repeats come on top of the plan
-    assert planned.seconds["speed"][: len(before.trials)] == (0.0,) * len(before.trials)
+    whole: list[Event] = []
+    begin(ScriptedProvider(), tmp_path / "whole", plan, events=whole)
+    timed = [
+        next(event.left.timed_trials for event in told if isinstance(event, Forecasted))
+        for told in (whole, events)
+    ]
+    assert timed[0] - timed[1] == len(before.trials)
 
 
 def test_only_the_trials_that_the_server_failed_are_run_again(tmp_path: Path) -> None:
