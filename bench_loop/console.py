@@ -151,7 +151,8 @@ def program() -> str:
     """What to type for `bench-loop` here: the path of an environment that is not activated."""
     called = Path(sys.argv[0])
     if called.parts[-2:] == ("bench_loop", "__main__.py"):
-        return "python -m bench_loop"
+        is_found = (shutil.which("python") or "") == sys.executable
+        return f"{'python' if is_found else shlex.quote(sys.executable)} -m bench_loop"
     if called.stem != "bench-loop" or shutil.which("bench-loop"):
         return "bench-loop"
     here = Path.cwd()

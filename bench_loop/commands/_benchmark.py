@@ -135,6 +135,8 @@ def _told_how_to_resume(listener: Listener) -> Iterator[Listener]:
 
         if run_id is not None and (runs_folder() / run_id).exists():
             click.echo(f"Go on with it: {resume_command(run_id)}", err=True)
+        elif run_id is not None:
+            click.echo("No trial was finished: there is nothing to go on with.", err=True)
         raise
 
 

@@ -69,9 +69,11 @@ def _cells(run: StoredRun, *, is_wide: bool) -> dict[str, Text]:
     quality = views.score_figure(result.aggregates.quality_score, None)
     speed = views.generation_figure(result.speed)
     model = " ".join(filter(None, (result.subject.model_id, result.subject.quantization)))
-    cells["started"] = Text(f"{result.started_at:{'%Y-%m-%d %H:%M' if is_wide else '%d %b %H:%M'}}")
+    cells["started"] = Text(f"{result.started_at:{'%Y-%m-%d %H:%M' if is_wide else '%Y-%m-%d'}}")
+    if result.imported and run.state == "complete":
+        cells["state"] = Text("imported", style="basis")
     cells["model"] = Text(clean(model))
-    cells["profile"] = Text("imported" if result.imported else result.profile)
+    cells["profile"] = unknown if result.imported else Text(result.profile)
     cells["trials"] = Text(figures.count(len(result.trials))) if result.trials else unknown
     cells["quality"] = Text(quality.value) if quality else unknown
     cells["tok/s"] = Text(speed.value) if speed else unknown

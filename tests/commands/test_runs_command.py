@@ -147,7 +147,7 @@ def test_runs_are_listed_shown_exported_and_deleted(
 
     assert bench("runs", "list") == 0
     line = capsys.readouterr().out.splitlines()[1]
-    assert line.split()[:1] + line.split()[4:6] == [tail, "sim", "aborted"]
+    assert line.split()[:1] + line.split()[2:4] == [tail, "sim", "aborted"]
 
     assert bench("runs", "show", tail) == 0
     shown = capsys.readouterr().out
@@ -227,4 +227,12 @@ def test_a_second_signal_ends_at_once_and_loses_nothing(server: Simulated, home:
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
     assert bench("run", "--resume", journals(home)[0].parent.name) == 0
+    assert load(home / "results" / LATEST).status == "complete"
+
+
+def test_a_stop_tells_its_signal_and_the_budget_goes_on(server: Simulated, home: Path) -> None:
+    cut(server, home, signal.SIGTERM)
+    stopped = load(home / "results" / LATEST)
+    assert stopped.status_reason == "Stopped by a signal (SIGTERM)."
+    assert bench("run", "--resume", "--budget", "10m") == 0
     assert load(home / "results" / LATEST).status == "complete"
