@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,17 @@ def bench(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def cut(server: Simulated, home: Path, signal_number: int, trials: int = 3) -> tuple[int, str]:
+def cut(
+    server: Simulated,
+    home: Path,
+    signal_number: int,
+    trials: int = 3,
+    suites: str = SUITES,
+    options: Sequence[str] = (),
+) -> tuple[int, str]:
     """Exit code and words of a run that got a signal after so many trials."""
     said = home.parent / "said.jsonl"
-    process = start(home, new_run(server.url, SUITES), said)
+    process = start(home, [*new_run(server.url, suites), *options], said)
     end = time.monotonic() + 60
     while said.read_bytes().count(b"trial_finished") < trials and time.monotonic() < end:
         assert process.poll() is None, said.with_suffix(".err").read_text()
@@ -230,9 +238,15 @@ def test_a_second_signal_ends_at_once_and_loses_nothing(server: Simulated, home:
     assert load(home / "results" / LATEST).status == "complete"
 
 
-def test_a_stop_tells_its_signal_and_the_budget_goes_on(server: Simulated, home: Path) -> None:
-    cut(server, home, signal.SIGTERM)
+def test_a_stop_tells_its_signal_and_the_rest_of_the_budget_goes_on(
+    server: Simulated, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut(server, home, signal.SIGTERM, suites="speed,reasonmath", options=("--budget", "20m"))
     stopped = load(home / "results" / LATEST)
     assert stopped.status_reason == "Stopped by a signal (SIGTERM)."
-    assert bench("run", "--resume", "--budget", "10m") == 0
+    assert bench("run", "--resume", "--json") == 0
+    words = capsys.readouterr().err
+    left_min = re.search(r"For the rest it has (\d+) min", words)
+    assert left_min is not None, words
+    assert 15 <= int(left_min[1]) <= 20
     assert load(home / "results" / LATEST).status == "complete"
