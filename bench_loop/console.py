@@ -151,11 +151,16 @@ def program() -> str:
     """What to type for `bench-loop` here: the path of an environment that is not activated."""
     called = Path(sys.argv[0])
     if called.parts[-2:] == ("bench_loop", "__main__.py"):
-        return "python -m bench_loop"
+        is_found = shutil.which("python") == sys.executable
+        return f"{'python' if is_found else _typed(Path(sys.executable))} -m bench_loop"
     if called.stem != "bench-loop" or shutil.which("bench-loop"):
         return "bench-loop"
+    return _typed(called)
+
+
+def _typed(path: Path) -> str:
     here = Path.cwd()
-    return shlex.quote(str(called.relative_to(here) if called.is_relative_to(here) else called))
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def signs(console: Console) -> Signs:

@@ -30,10 +30,12 @@ def run_planned(
     *,
     as_json: bool = False,
     resumed: OpenRun | None = None,
+    run_id: str | None = None,
     check: Callable[[RunPlan, Setup], None] | None = None,
 ) -> RunResult:
     """Open the parts, run the plan, tell of it, and give a complete result.
 
+    It goes on with the run `resumed`, or begins one of the id `run_id`; without both one of any id.
     `check` looks at the parts before anything is measured, and raises what it has against them.
     Raises ProviderError or SandboxError, with the way to go on, for an incomplete one.
     """
@@ -46,11 +48,16 @@ def run_planned(
             check(plan, setup)
         lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)
         if as_json:
-            result = benchmark_as_json(plan, setup, output, options, resumed=resumed)
+            result = benchmark_as_json(plan, setup, output, options, resumed=resumed, run_id=run_id)
         else:
-            named = wanted.endpoint is not None
             result = benchmark(
-                plan, setup, output, options, is_endpoint_named=named, resumed=resumed
+                plan,
+                setup,
+                output,
+                options,
+                is_endpoint_named=wanted.endpoint is not None,
+                resumed=resumed,
+                run_id=run_id,
             )
     if result.status != "complete":
         raise incomplete(result, lacks_sandbox=lacks_sandbox)
@@ -65,6 +72,7 @@ def benchmark(
     *,
     is_endpoint_named: bool = False,
     resumed: OpenRun | None = None,
+    run_id: str | None = None,
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
@@ -84,7 +92,7 @@ def benchmark(
     )
     progress = RunProgress(screen, planned=planned, nodes=nodes)
     with _told_how_to_resume(progress) as listen, progress:
-        result = Run(plan, setup, output, listen, options, resumed=resumed).go()
+        result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
     endpoint = setup.server.endpoint if is_endpoint_named else None
     print_run(result, screen, progress.file, endpoint)
     return result
@@ -97,13 +105,14 @@ def benchmark_as_json(
     options: RunOptions | None = None,
     *,
     resumed: OpenRun | None = None,
+    run_id: str | None = None,
 ) -> RunResult:
     """Run the plan and print each event as one line of JSON as it comes."""
     from bench_loop.engine.run import Run
     from bench_loop.report.event_lines import event_line
 
     with _told_how_to_resume(lambda event: click.echo(event_line(event))) as listen:
-        return Run(plan, setup, output, listen, options, resumed=resumed).go()
+        return Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
 
 
 @contextmanager
@@ -126,6 +135,8 @@ def _told_how_to_resume(listener: Listener) -> Iterator[Listener]:
 
         if run_id is not None and (runs_folder() / run_id).exists():
             click.echo(f"Go on with it: {resume_command(run_id)}", err=True)
+        elif run_id is not None:
+            click.echo("No trial was finished: there is nothing to go on with.", err=True)
         raise
 
 
@@ -138,13 +149,14 @@ def resume_command(run_id: str) -> str:
 
 def incomplete(result: RunResult, *, lacks_sandbox: bool) -> BenchLoopError:
     """The error that a run ends with when not all of its plan was measured."""
-    from bench_loop.engine.run import OUT_OF_TIME, SANDBOX_REMEDY
+    from bench_loop.engine.run import SANDBOX_REMEDY
+    from bench_loop.engine.stopping import is_out_of_time
     from bench_loop.errors import ProviderError, SandboxError, SetupError
 
     message = f"The run is incomplete: {result.status_reason}"
     go_on = f"then go on with it: {resume_command(result.run_id)}"
     if lacks_sandbox:
         return SandboxError(message, remedy=f"{SANDBOX_REMEDY} And {go_on}")
-    if (result.status_reason or "").startswith(OUT_OF_TIME):
+    if is_out_of_time(result.status_reason):
         return SetupError(message, remedy=f"Give it the time it needs, {go_on}")
     return ProviderError(message, remedy=f"See to the server, {go_on}")

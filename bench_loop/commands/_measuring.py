@@ -22,7 +22,8 @@ OPTIONS = (
         type=Duration(),
         metavar="TIME",
         help="Time for the whole run, like 15m: refused where the tasks would not fit; stopped, "
-        "incomplete, where they turn out slower.",
+        "incomplete, where they turn out slower. In a queue it is for each model, with --resume "
+        "for what is left.",
     ),
     click.option(
         "--context-curve", is_flag=True, help="Measure speed with 8K, 16K and 32K filled."

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import fields
-from datetime import UTC, datetime
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,26 +71,34 @@ def run_queue(models: tuple[str, ...], asked: Asked, *, as_json: bool) -> None:
         _work_through(queue, as_json=as_json)
 
 
-def resume_queue(folder: Path, *, endpoint: str | None, as_json: bool) -> None:
-    """Go on with the queue in `folder`; `endpoint` is where its server is now."""
+def resume_queue(
+    folder: Path, *, endpoint: str | None, budget_s: float | None, as_json: bool
+) -> None:
+    """Go on with the queue in `folder`; `endpoint` is where its server is now.
+
+    `budget_s` is the budget of each model that has not begun, in place of the one that was asked.
+    """
     from bench_loop.engine.queue import OpenQueue
 
     with OpenQueue.resumed(folder) as queue:
+        asked = queue.queue.asked
         if endpoint is not None:
-            queue.keep(asked=queue.queue.asked.model_copy(update={"endpoint": endpoint}))
+            asked = asked.model_copy(update={"endpoint": endpoint})
+        if budget_s is not None:
+            options = replace(asked.options, budget_s=budget_s)
+            asked = asked.model_copy(update={"options": options})
+        queue.keep(asked=asked)
         _work_through(queue, as_json=as_json)
 
 
 def queue_to_resume(name: str) -> Path | None:
     """The folder of the queue that `--resume` means by `name`; None: it means a run.
 
-    Without a name it is the newest queue with something left, unless a run of another model was
-    begun after it.
+    Without a name it is the newest queue with something left, unless a run that is none of its
+    own was begun after it.
     """
     from bench_loop.commands._resume import NEWEST, newest_resumable
-    from bench_loop.engine.journal import JOURNAL
     from bench_loop.engine.queue import PREFIX, find_queue, newest_open_queue, read_queue
-    from bench_loop.engine.recorded import read_journal
     from bench_loop.errors import UsageError
 
     if name != NEWEST:
@@ -104,15 +111,9 @@ def queue_to_resume(name: str) -> Path | None:
     except UsageError:
         return folder
     queue = read_queue(folder)
-    own = {one.model_id for one in queue.runs}
-    is_older = run.name < _stamp(queue.made_at)
-    is_own = read_journal(run / JOURNAL)[0].planned.request.model in own
+    is_older = run.name < queue.queue_id.removeprefix(PREFIX)
+    is_own = run.name in {one.run_id for one in queue.runs}
     return folder if is_older or is_own else None
-
-
-def _stamp(moment: datetime) -> str:
-    """The beginning of the id of a run that was begun then."""
-    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
 def _work_through(queue: OpenQueue, *, as_json: bool) -> None:
@@ -191,27 +192,23 @@ class _Work:
                 return None
             return lack_of_room(server.model(model_id).size_bytes, whole_room(detect()))
 
-    def find_run(self, model_id: str, since: datetime) -> str | None:
+    def has_run(self, run_id: str) -> bool:
+        from bench_loop.config import runs_folder
         from bench_loop.engine.journal import JOURNAL
         from bench_loop.engine.recorded import read_journal
-        from bench_loop.engine.run_folder import run_folders
         from bench_loop.errors import JournalError
 
-        for folder in reversed(run_folders()):
-            if folder.name < _stamp(since):
-                return None
-            try:
-                if read_journal(folder / JOURNAL)[0].planned.request.model == model_id:
-                    return folder.name
-            except JournalError:
-                continue  # a damaged journal is told by `runs list`
-        return None
+        try:
+            read_journal(runs_folder() / run_id / JOURNAL)
+        except JournalError:
+            return False
+        return True
 
-    def run(self, model_id: str, run_id: str | None) -> None:
+    def run(self, model_id: str, run_id: str) -> None:
         from bench_loop.commands._benchmark import run_planned
         from bench_loop.commands._resume import resume
 
-        if run_id is not None:
+        if self.has_run(run_id):
             resume(
                 run_id,
                 endpoint=self._asked.endpoint,
@@ -220,9 +217,14 @@ class _Work:
                 as_json=self._as_json,
             )
             return
-        wanted = Wanted(model_id=model_id, **self._parts)
-        output = Path(self._asked.output)
-        run_planned(self._plan, wanted, output, self._asked.options, as_json=self._as_json)
+        run_planned(
+            self._plan,
+            Wanted(model_id=model_id, **self._parts),
+            Path(self._asked.output),
+            self._asked.options,
+            as_json=self._as_json,
+            run_id=run_id,
+        )
 
     def free(self, model_id: str) -> str | None:
         from bench_loop.contracts.provider import Freeing

@@ -25,8 +25,12 @@ def resume(
     is_unsafe_allowed: bool,
     sandbox_user: int | None,
     as_json: bool,
+    budget_s: float | None = None,
 ) -> None:
     """Go on with the run that `name` means, on the same plan.
+
+    `budget_s` is for what is left of it. None: what is left of the budget that it began with; a
+    budget that is spent is none, since going on means to give it the time that it needs.
 
     Raises UsageError for a run that does not exist or is being written, SetupError when its server,
     model, settings or packs are not what they were.
@@ -42,13 +46,13 @@ def resume(
             _tell_complete(run, known)
             return
         plan = plan_again(known)
-        click.echo(_words(known), err=True)
+        options = replace(known.planned.request.options, budget_s=budget_s or _budget_left(known))
+        click.echo(_words(known, options.budget_s), err=True)
         wanted = replace(
             _wanted(known), is_unsafe_allowed=is_unsafe_allowed, sandbox_user=sandbox_user
         )
         if endpoint is not None:
             wanted = replace(wanted, endpoint=endpoint)
-        options = known.planned.request.options
         output = Path(known.planned.output)
         run_planned(plan, wanted, output, options, as_json=as_json, resumed=run)
 
@@ -71,7 +75,7 @@ def _wanted(known: Recorded) -> Wanted:
 
 
 def newest_resumable() -> Path:
-    """The newest run that is neither done nor being written. Raises UsageError."""
+    """The newest run with something left to do that no process writes. Raises UsageError."""
     from bench_loop.engine.journal import JOURNAL
     from bench_loop.engine.recorded import read_journal
     from bench_loop.engine.run_folder import LIST_RUNS, run_folders
@@ -102,9 +106,22 @@ def _tell_complete(run: OpenRun, known: Recorded) -> None:
     click.echo(f"The run {known.run_id} is complete already: {file}", err=True)
 
 
-def _words(known: Recorded) -> str:
+def _budget_left(known: Recorded) -> float | None:
+    """Seconds that the run has left; None: it had no budget, or has spent it."""
+    from bench_loop.engine.stopping import is_out_of_time
+
+    budget_s = known.planned.request.options.budget_s
+    if budget_s is None or is_out_of_time(known.end.status_reason):
+        return None
+    return max(budget_s - known.runtime_s, 0.0) or None
+
+
+def _words(known: Recorded, budget_s: float | None) -> str:
+    from bench_loop.report import figures
+
     planned = known.planned
+    within = "" if budget_s is None else f" For the rest it has {figures.duration(budget_s)}."
     return (
         f"Going on with {known.run_id}: {planned.request.model}, {planned.profile}, "
-        f"{len(known.trials)} trials are done."
+        f"{len(known.trials)} trials are done.{within}"
     )

@@ -15,11 +15,18 @@ NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 """Ctrl-C, an orderly end, a closed terminal; Windows lacks the last."""
 
 
+WORDS = {
+    "SIGINT": "Stopped by the user.",
+    "SIGHUP": "Stopped, as its terminal was closed (SIGHUP).",
+}
+
+
 class Stopped(KeyboardInterrupt):
-    """A signal asked for the end."""
+    """A signal asked for the end; the message says which, as a result tells it."""
 
     def __init__(self, signal_number: int) -> None:
-        super().__init__()
+        name = signal.Signals(signal_number).name
+        super().__init__(WORDS.get(name, f"Stopped by a signal ({name})."))
         self.exit_code = 128 + signal_number
 
 

@@ -70,7 +70,7 @@ def command(
     make_ready(folder)
     wishes = Wishes(model, label, gpu, gpu_memory_gb, samples)
     results = import_file(file, wishes, format_name)
-    saved = [(result, save_beside(result, folder)) for result in results]
+    files = save_beside(results, folder)
     if as_json:
         for result in results:
             click.echo(result.model_dump_json())
@@ -78,4 +78,4 @@ def command(
     from bench_loop.console import console
     from bench_loop.report.imports import print_imports
 
-    print_imports(saved, console())
+    print_imports(list(zip(results, files, strict=True)), console())

@@ -153,7 +153,8 @@ def _measure(
     from bench_loop.engine.events import Event, RunFinished
     from bench_loop.engine.plan import RunOptions
     from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
-    from bench_loop.engine.run import Run, StopEarly
+    from bench_loop.engine.run import Run
+    from bench_loop.engine.stopping import StopEarly
     from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 

@@ -30,8 +30,10 @@ LIKE_OPTIONS = frozenset(
     }
 )
 """What may stand beside --like: what is here and what it is called, not what is measured."""
-RESUME_OPTIONS = frozenset({"resume", "endpoint", "allow_unsafe", "sandbox_user", "as_json"})
-"""What may stand beside --resume: where the server is now, and how to tell of the run."""
+RESUME_OPTIONS = frozenset(
+    {"resume", "endpoint", "budget", "allow_unsafe", "sandbox_user", "as_json"}
+)
+"""What may stand beside --resume: where the server is now, the time, and how to tell of the run."""
 
 EXAMPLES = """
 \b
@@ -165,7 +167,7 @@ def command(
         with stoppable():
             queue = queue_to_resume(resume)
             if queue is not None:
-                resume_queue(queue, endpoint=endpoint, as_json=as_json)
+                resume_queue(queue, endpoint=endpoint, budget_s=options.budget_s, as_json=as_json)
             else:
                 go_on(
                     resume,
@@ -173,6 +175,7 @@ def command(
                     is_unsafe_allowed=allow_unsafe,
                     sandbox_user=sandbox_user,
                     as_json=as_json,
+                    budget_s=options.budget_s,
                 )
         return
     if like is not None:

@@ -109,9 +109,8 @@ def export_command(run: str, file: Path | None) -> None:
 
 
 def _result(run: StoredRun) -> RunResult:
-    """The run's result. Raises ResultError where it is damaged."""
-    from bench_loop.errors import ResultError
-
+    """The run's result. Raises FileError where it is damaged."""
     if run.result is None:
-        raise ResultError(str(run.place), None, run.damage or "is damaged")
+        assert run.damage is not None  # by what a stored run is
+        raise run.damage
     return run.result

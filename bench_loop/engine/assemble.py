@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import bench_loop
 from bench_loop.engine.context import Usable
@@ -29,6 +30,9 @@ from bench_loop.scoring.recompute import score_run
 
 TIMED_PATH_PACKAGES = ("httpx", "httpcore", "h11", "pydantic")
 """Libraries whose version may show in a timing."""
+
+_FOUND_IN_CONTEXT = ("usable", "not_usable_reason")
+"""Fields of the context that a probe of the window fills."""
 
 _UNSET_FINGERPRINT = "sha256:" + "0" * 64
 
@@ -57,7 +61,7 @@ def assemble(run: Recorded) -> RunResult:
         scoring_version=SCORING_VERSION,
         profile=planned.profile,
         started_at=run.parts[0].began.started_at,
-        finished_at=run.parts[-1].last_at,
+        finished_at=max(part.last_at for part in run.parts),
         total_runtime_s=run.runtime_s,
         parts=run.part_records(),
         fingerprint=_UNSET_FINGERPRINT,
@@ -131,8 +135,13 @@ def run_index(folder: Path, conditions: Conditions, plan: RunPlan) -> int:
     )
 
 
-def _configuration(subject_fields: object, profile: str, packs: dict[str, str | None]) -> str:
-    return tagged_hash({"subject": subject_fields, "profile": profile, "packs": packs})
+def _configuration(
+    subject_fields: dict[str, Any], profile: str, packs: dict[str, str | None]
+) -> str:
+    """What a run is set up as; what a probe found in it is a finding and no setting."""
+    context = dict(subject_fields["context"] or {}) | dict.fromkeys(_FOUND_IN_CONTEXT)
+    told = subject_fields | {"context": context}
+    return tagged_hash({"subject": told, "profile": profile, "packs": packs})
 
 
 def _headers(folder: Path) -> list[RunHeader]:

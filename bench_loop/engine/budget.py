@@ -60,8 +60,9 @@ def fit(outset: Outset, elapsed_s: float = 0.0) -> Fit:
     most_s = profile.speed_budget_s
     if options.speed_budget_s is not None:
         most_s = options.speed_budget_s
-    for speed_plan in profile.speed_plans:
-        is_least = speed_plan == profile.speed_plans[-1]
+    speed_plans = (options.speed_plan,) if options.speed_plan else profile.speed_plans
+    for speed_plan in speed_plans:
+        is_least = speed_plan == speed_plans[-1]
         left_s = most_s
         if options.budget_s is not None:
             rest_s = rest.expected if is_least else rest.high

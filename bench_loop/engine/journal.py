@@ -1,13 +1,16 @@
 """The journal of a run: everything that is found, one JSON line each, on disk before the next.
 
 A line is whole when it ends with a line break; a last line without one was cut off by a kill, a
-full disk or a power cut, and what it held did not happen. Every line carries a CRC-32 of its own
-text, so that any other damage is noticed.
+full disk or a power cut, and what it held did not happen. Every line carries a CRC-32 that goes on
+from that of the line before, so that any other damage is noticed: a changed bit, and just as well a
+line that is missing, doubled or in another's place.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -40,11 +43,14 @@ from bench_loop.result.store import field_path
 from bench_loop.scoring.recompute import SuiteKey
 
 JOURNAL = "journal.jsonl"
-VERSION = 1
+VERSION = 2
+MAX_BYTES = 256 * 1024 * 1024
+"""A larger file is no journal: the longest run writes some megabytes."""
 
 _READ_WRITE = os.O_RDWR | getattr(os, "O_BINARY", 0)
 """Binary: Windows would make two bytes of a line break."""
 _CRC_BYTES = len(',"crc":"00000000"}')
+_CRC_DIGITS = slice(-_CRC_BYTES + len(',"crc":"'), -len('"}'))
 
 
 class Request(Record):
@@ -185,6 +191,7 @@ class Journal:
         self._clock = clock
         self._began = clock()
         self._descriptor = os.open(file, _READ_WRITE | os.O_CREAT, 0o600)
+        self._crc = _last_crc(self._descriptor, size)
 
     @classmethod
     def create(cls, folder: Path) -> Self:
@@ -201,6 +208,15 @@ class Journal:
             ) from error
         return journal
 
+    @classmethod
+    def reopened(cls, file: Path, size: int) -> Self:
+        """A journal to go on with. Raises JournalError where it cannot be written."""
+        try:
+            return cls(file, size)
+        except OSError as error:
+            reason = f"cannot be written: {error.strerror}"
+            raise JournalError(str(file), None, reason, remedy=_MAKE_WRITABLE) from error
+
     def __enter__(self) -> Self:
         return self
 
@@ -216,7 +232,7 @@ class Journal:
     def append(self, entry: Entry) -> None:
         """Have `entry` on disk. Raises JournalError, the journal as it was, when it cannot be."""
         line = Line(at=datetime.now(UTC), part_s=self._clock() - self._began, entry=entry)
-        data = _to_bytes(line)
+        data, crc = _to_bytes(line, self._crc)
         try:
             # An earlier write may have been cut off by a signal: nothing may follow its rest.
             os.ftruncate(self._descriptor, self._size)
@@ -231,6 +247,7 @@ class Journal:
                 remedy=_make_room(self.file.parent.name),
             ) from error
         self._size += len(data)
+        self._crc = crc
 
     def _take_back(self) -> None:
         """Drop what a failed write left; if that fails too, it is a last line without a break."""
@@ -241,45 +258,85 @@ class Journal:
 def read_lines(file: Path) -> tuple[list[Line], int]:
     """The whole lines of a journal, and how many bytes they take.
 
-    Raises JournalError, naming the line, for a line that is damaged or of a newer version.
+    Raises JournalError, naming the line, for a line that is damaged or of another version.
     """
     try:
-        data = file.read_bytes()
+        data = _read(file)
     except OSError as error:
-        raise JournalError(str(file), None, error.strerror or str(error)) from error
+        reason = f"cannot be read: {error.strerror or error}"
+        raise JournalError(str(file), None, reason, remedy=_MAKE_READABLE) from error
     size = data.rfind(b"\n") + 1
     return list(_parsed(data[:size], str(file))), size
 
 
+def _read(file: Path) -> bytes:
+    """The bytes of a plain file of bearable size. Raises JournalError for another, and OSError."""
+    if not stat.S_ISREG(file.stat().st_mode):
+        raise JournalError(str(file), None, "is no plain file", remedy=_DAMAGED)
+    with file.open("rb") as source:
+        data = source.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        reason = f"is larger than {MAX_BYTES:,} bytes: no run writes so much"
+        raise JournalError(str(file), None, reason, remedy=_DAMAGED)
+    return data
+
+
 def _parsed(data: bytes, name: str) -> Iterator[Line]:
+    crc = 0
     for number, text in enumerate(data.split(b"\n")[:-1], start=1):
         where = f"line {number}"
-        body, crc = text[:-_CRC_BYTES] + b"}", text[-_CRC_BYTES:]
-        if crc != _crc(body):
+        body = text[:-_CRC_BYTES] + b"}"
+        if number == 1:
+            _refuse_other_version(text, name)
+        crc = zlib.crc32(body, crc)
+        if text[-_CRC_BYTES:] != _crc_field(crc):
             raise JournalError(name, where, "is damaged", remedy=_DAMAGED)
         try:
             yield Line.model_validate_json(body)
         except ValidationError as error:
             first = error.errors()[0]
             reason = f"{field_path(first['loc'])}: {first['msg']}"
-            remedy = "It was written by another version of BenchLoop: resume it with that one."
-            raise JournalError(name, where, reason, remedy=remedy) from error
+            raise JournalError(name, where, reason, remedy=_OTHER_VERSION) from error
+
+
+def _refuse_other_version(first_line: bytes, name: str) -> None:
+    """Before anything else is asked of a journal: another version may check its lines otherwise."""
+    try:
+        version = json.loads(first_line)["entry"]["journal_version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return  # no plan, or damaged: told as such
+    if type(version) is int and version != VERSION:
+        reason = f"is of version {version}, this BenchLoop reads version {VERSION}"
+        raise JournalError(name, "line 1", reason, remedy=_OTHER_VERSION)
 
 
 _DAMAGED = "Restore the file from a backup, or delete the run and start it again."
+_MAKE_READABLE = "Give yourself the right to read it, or delete the run."
+_MAKE_WRITABLE = "Give yourself the right to write it and its folder, then resume again."
+_OTHER_VERSION = "It was written by another version of BenchLoop: resume it with that one."
 
 
 def _make_room(run_id: str) -> str:
     return f"Make room on the disk, then: bench-loop run --resume {run_id}"
 
 
-def _to_bytes(line: Line) -> bytes:
+def _to_bytes(line: Line, before: int) -> tuple[bytes, int]:
+    """The line as it is on disk behind one with the CRC `before`, and its own CRC."""
     body = line.model_dump_json().encode()
-    return body[:-1] + _crc(body) + b"\n"
+    crc = zlib.crc32(body, before)
+    return body[:-1] + _crc_field(crc) + b"\n", crc
 
 
-def _crc(body: bytes) -> bytes:
-    return b',"crc":"%08x"}' % zlib.crc32(body)
+def _crc_field(crc: int) -> bytes:
+    return b',"crc":"%08x"}' % crc
+
+
+def _last_crc(descriptor: int, size: int) -> int:
+    """The CRC of the last whole line; that of a journal without lines is 0."""
+    if size == 0:
+        return 0
+    os.lseek(descriptor, size - _CRC_BYTES - 1, os.SEEK_SET)
+    return int(os.read(descriptor, _CRC_BYTES)[_CRC_DIGITS], 16)
 
 
 def _write_all(descriptor: int, data: bytes, at: int) -> None:

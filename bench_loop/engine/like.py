@@ -6,6 +6,7 @@ from bench_loop.engine.assemble import planned_settings, subject
 from bench_loop.engine.journal import Conditions
 from bench_loop.engine.packs import pack_names
 from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan
+from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.errors import SetupError
 from bench_loop.result.compare import not_comparable, speed_not_comparable
 from bench_loop.result.records import RunHeader, RunResult, SuiteResult
@@ -53,10 +54,12 @@ def options_like(result: RunResult) -> RunOptions:
     speed, context = result.speed, result.subject.context
     load = speed.sustained if speed else None
     streams = [point.streams for point in (speed.concurrency or ())] if speed else []
+    allowed = PROFILES.get(result.profile, CUSTOM).speed_plans
     curve = (speed.curve or ()) if speed else ()
     has_curve = len(curve) > (result.profile in ("core", "full"))
     return RunOptions(
         speed_budget_s=result.settings.speed_budget_s,
+        speed_plan=speed.plan if speed and speed.plan in allowed else None,
         has_context_curve=has_curve,
         concurrency=tuple(number for number in streams if number <= MOST_STREAMS),
         sustained_s=min(60.0 * max(1, round(load.duration_s / 60)), LONGEST_LOAD_S)

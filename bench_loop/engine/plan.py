@@ -12,6 +12,7 @@ from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
+from bench_loop.result.records import SpeedPlan
 from bench_loop.scoring.recompute import SuiteKey
 
 FIRST_SEED = 1000
@@ -132,6 +133,8 @@ class RunOptions:
     concurrency: tuple[int, ...] = ()
     """Numbers of streams to send at once."""
     sustained_s: float | None = None
+    speed_plan: SpeedPlan | None = None
+    """The speed plan to take; None: the largest that fits the budget for it."""
     probes_context: bool = False
     probes_determinism: bool = False
     """In a ranked profile it is probed in any case."""

@@ -19,7 +19,8 @@ from bench_loop.config import home, replace_file
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.record import Count, Many, Record, Seconds
 from bench_loop.engine.plan import RunOptions
-from bench_loop.engine.run_lock import RunLock
+from bench_loop.engine.run_lock import RunLock, is_live
+from bench_loop.engine.stopping import why_stopped
 from bench_loop.errors import BenchLoopError, ResultError, SetupError, UsageError
 from bench_loop.machine.rest import Rest
 from bench_loop.result.records import RunResult, RunStatus
@@ -68,7 +69,9 @@ class QueuedRun(Record):
     model_id: str
     state: State = "waiting"
     reason: Reason | None = Field(None, description="Why it is not complete.")
-    run_id: str | None = Field(None, description="Null: nothing was measured.")
+    run_id: str | None = Field(
+        None, description="Given before it begins. Null: not tried, or nothing was measured."
+    )
     result_file: str | None = None
     began_at: AwareDatetime | None = None
     ended_at: AwareDatetime | None = None
@@ -92,11 +95,11 @@ class Work(Protocol):
     def lack_of_room(self, model_id: str) -> str | None:
         """Why the model does not fit into memory now, as a sentence; None: it does."""
 
-    def find_run(self, model_id: str, since: datetime) -> str | None:
-        """Run id of the newest run of this model that was begun since then."""
+    def has_run(self, run_id: str) -> bool:
+        """Whether the run of this id has begun and can be read."""
 
-    def run(self, model_id: str, run_id: str | None) -> None:
-        """Run the model to its result, or go on with the run of this id."""
+    def run(self, model_id: str, run_id: str) -> None:
+        """Run the model to its result under this id, or go on with the run that has it."""
 
     def free(self, model_id: str) -> str | None:
         """Have the model out of memory; a sentence where it is not, or nobody can tell."""
@@ -177,19 +180,18 @@ class OpenQueue:
     def _one(self, number: int, work: Work, *, is_warm: bool) -> bool:
         """One model, whatever befalls it; whether anything was run."""
         run = self.queue.runs[number]
-        before = self._earlier_run(run, work)
         try:
             lack = work.lack_of_room(run.model_id)
             if lack is not None:
                 self.change(number, state="skipped", reason=lack, ended_at=datetime.now(UTC))
                 return False
             warm = work.cool_down(self.queue.at_rest or Rest()) if is_warm else None
-            self._begin(number, goes_on=before is not None)
+            run_id = self._begin(number, work)
             self._note(number, warm)
-            work.run(run.model_id, before)
+            work.run(run.model_id, run_id)
             self._end(number, work, None)
-        except KeyboardInterrupt:
-            self._end(number, work, "Stopped by the user.", stopped=True)
+        except KeyboardInterrupt as stop:
+            self._end(number, work, why_stopped(stop), stopped=True)
             raise
         except BenchLoopError as error:
             self._end(number, work, error.message, remedy=error.remedy)
@@ -198,16 +200,19 @@ class OpenQueue:
         self._note(number, self._free(run.model_id, work))
         return True
 
-    def _earlier_run(self, run: QueuedRun, work: Work) -> str | None:
-        """The run that this model had when the queue was killed or stopped."""
-        if run.run_id is not None or run.began_at is None:
-            return run.run_id
-        return work.find_run(run.model_id, run.began_at)
+    def _begin(self, number: int, work: Work) -> str:
+        """The id of the model's run, on disk before it is used: no other run is taken for it.
 
-    def _begin(self, number: int, *, goes_on: bool) -> None:
+        It is that of the run that this model had when the queue was killed or stopped.
+        """
         run = self.queue.runs[number]
+        goes_on = run.run_id is not None and work.has_run(run.run_id)
+        run_id = run.run_id if run.run_id is not None and goes_on else new_run_id()
         began = run.began_at if goes_on else datetime.now(UTC)
-        self.change(number, state="running", reason=None, began_at=began, ended_at=None)
+        self.change(
+            number, state="running", reason=None, run_id=run_id, began_at=began, ended_at=None
+        )
+        return run_id
 
     def _end(
         self,
@@ -218,12 +223,17 @@ class OpenQueue:
         remedy: str | None = None,
         stopped: bool = False,
     ) -> None:
-        """What became of it: its result's own word, where there is a result."""
-        run = self.queue.runs[number]
-        run_id = work.find_run(run.model_id, run.began_at) if run.began_at else None
+        """What became of it: its result's own word, where there is a result.
+
+        A run that has begun and has no result yet is incomplete, and can be gone on with.
+        """
+        run_id = self.queue.runs[number].run_id
         file = Path(self.queue.asked.output) / f"{run_id}.json" if run_id else None
         result = _result(file)
-        state: State | RunStatus = "failed" if result is None else result.status
+        has_begun = run_id is not None and work.has_run(run_id)
+        state: State | RunStatus = "incomplete" if has_begun else "failed"
+        if result is not None:
+            state = result.status
         if stopped and state != "complete":
             state = "aborted"
         if state == "complete":
@@ -236,7 +246,7 @@ class OpenQueue:
             number,
             state=state,
             reason=reason[:1000] if reason else None,
-            run_id=run_id,
+            run_id=run_id if has_begun or result is not None else None,
             result_file=str(file) if result is not None else None,
             ended_at=datetime.now(UTC),
         )
@@ -276,10 +286,11 @@ def find_queue(name: str) -> Path:
 
 
 def newest_open_queue() -> Path | None:
-    """The newest queue with something left to do; None: there is none."""
+    """The newest queue with something left to do that no process works on; None: there is none."""
     for file in sorted(queues_folder().glob(f"*/{QUEUE}"), reverse=True):
         try:
-            if any(run.state not in DONE for run in read_queue(file.parent).runs):
+            is_open = any(run.state not in DONE for run in read_queue(file.parent).runs)
+            if is_open and not is_live(file.parent):
                 return file.parent
         except ResultError:
             continue  # A damaged one is told when it is asked for by name.

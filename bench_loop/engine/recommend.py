@@ -14,7 +14,7 @@ from bench_loop.engine.events import Event, Listener, SpeedPlanned, TrialFinishe
 from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunPlan
 from bench_loop.engine.profiles import ProfileRules
-from bench_loop.engine.run import StopEarly
+from bench_loop.engine.stopping import StopEarly
 from bench_loop.errors import BenchLoopError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Machine, RunResult, Trial

@@ -197,7 +197,9 @@ def taken_together(lines: Sequence[Line], name: str) -> Recorded:
             raise JournalError(name, f"line {number}", "belongs to no part of the run")
         else:
             _take(run, line)
-        run.parts[-1].last_at, run.parts[-1].runtime_s = line.at, line.part_s
+        part = run.parts[-1]
+        # The machine's clock may be set back while the part goes on.
+        part.last_at, part.runtime_s = max(part.last_at, line.at), line.part_s
     if not run.parts:
         raise JournalError(name, None, "ends before the run began", remedy="Delete the run.")
     return run
@@ -205,7 +207,7 @@ def taken_together(lines: Sequence[Line], name: str) -> Recorded:
 
 def _begin_part(run: Recorded, began: PartBegan, at: datetime) -> None:
     """What the server failed in is done again; of streams at once, all of them."""
-    run.parts.append(Part(began, at))
+    run.parts.append(Part(began, max(at, began.started_at)))
     run.is_saved = False
     lost = [trial for trial in run.trials if trial.outcome == "infrastructure_error"]
     groups = {trial.task_id for trial in lost if streams_of(trial.task_id)}

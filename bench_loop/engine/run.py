@@ -59,6 +59,7 @@ from bench_loop.engine.run_folder import OpenRun
 from bench_loop.engine.speed import SpeedRun
 from bench_loop.engine.speed_plans import wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
+from bench_loop.engine.stopping import OUT_OF_TIME, StopEarly, why_stopped
 from bench_loop.engine.telemetry import Telemetry
 from bench_loop.engine.toolbox import make_toolbox
 from bench_loop.engine.trial import run_trial
@@ -69,7 +70,6 @@ from bench_loop.result.records import Machine, RunResult, RunStatus, Trial
 from bench_loop.result.store import save
 from bench_loop.scoring.load import CURVE_WINDOWS
 
-OUT_OF_TIME = "The machine was slower than predicted, and the budget of the run was spent"
 NO_SANDBOX = "There is no sandbox for code that a model wrote."
 SANDBOX_REMEDY = "Start Docker or Podman, or install bubblewrap (apt install bubblewrap)."
 
@@ -91,10 +91,6 @@ class Setup:
     """The model as the user named it; None: by the name that the server gives it."""
 
 
-class StopEarly(Exception):  # noqa: N818 - not an error
-    """A listener ends the run, because the rest would tell nothing; the message says why."""
-
-
 class Run:
     """One run of one plan. `go()` may be called once."""
 
@@ -107,9 +103,11 @@ class Run:
         options: RunOptions | None = None,
         telemetry: Telemetry | None = None,
         resumed: OpenRun | None = None,
+        run_id: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`resumed` is a run that was begun before, with this plan, and is to be gone on with.
+        """`resumed` is a run that was begun before, with this plan, and is to be gone on with; the
+        budget in its options is for what is left. `run_id` is the id of a new one, None: any.
 
         `clock` gives the seconds that the forecast and the budget of the run go by.
         """
@@ -122,6 +120,7 @@ class Run:
         self._recorder = Recorder(setup.provider)
         self._telemetry = telemetry or _telemetry(setup)
         self._resumed = resumed
+        self._run_id = run_id
         self._clock = clock
         self._began = clock()
         self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
@@ -148,7 +147,7 @@ class Run:
                     self._measure()
                 status, reason = self._status()
             except (KeyboardInterrupt, ContextCutError, StopEarly) as stop:
-                stopped, status, reason = stop, "aborted", _why_stopped(stop)
+                stopped, status, reason = stop, "aborted", why_stopped(stop)
             except BaseException:
                 self._forget_if_empty()
                 raise
@@ -166,7 +165,7 @@ class Run:
             refuse_changes(self._resumed.read().conditions, self._conditions)
             return self._resumed
         index = run_index(self._output, self._conditions, self._plan)
-        journal = OpenRun.new(runs_folder())
+        journal = OpenRun.new(runs_folder(), self._run_id)
         journal.append(self._planned(journal.run_id, index))
         return journal
 
@@ -205,7 +204,7 @@ class Run:
         self._rates = self._known.rates
         self._ledger = Ledger(self._hear, self._keep, self._known.trials, self._clock)
         self._ledger.forecast = unmeasured(self._plan, self._known.trials)
-        if self._options.budget_s is not None and self._resumed is None:
+        if self._options.budget_s is not None:
             self._ledger.deadline = self._began + self._options.budget_s
         self._listen(
             RunStarted(
@@ -491,10 +490,6 @@ def _telemetry(setup: Setup) -> Telemetry:
     server = setup.provider
     pid = server.server_pid if isinstance(server, OwnServer) else None
     return Telemetry(make_sampler(setup.machine, pid))
-
-
-def _why_stopped(stop: KeyboardInterrupt | ContextCutError | StopEarly) -> str:
-    return "Stopped by the user." if isinstance(stop, KeyboardInterrupt) else str(stop)
 
 
 def _runnable(plan: RunPlan, sandbox: Sandbox | None) -> tuple[RunPlan, tuple[str, ...]]:

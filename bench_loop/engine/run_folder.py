@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import ExitStack
-from itertools import islice
+import stat
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,11 +13,16 @@ from typing import Self
 from bench_loop.config import runs_folder
 from bench_loop.engine.journal import JOURNAL, Entry, Journal
 from bench_loop.engine.recorded import Recorded, read_journal
-from bench_loop.engine.run_lock import RunLock
+from bench_loop.engine.run_lock import RunLock, is_live
 from bench_loop.errors import UsageError
 from bench_loop.result.store import new_run_id
 
 LIST_RUNS = "bench-loop runs list shows them."
+STILLBORN_S = 3600.0
+"""So long after its last write, a folder without a begun run is one of a process that was killed:
+between the plan and the first part no more than moments pass."""
+_BEGINNING_BYTES = 1024 * 1024
+"""Plan and conditions are some thousand bytes."""
 
 
 class OpenRun:
@@ -28,14 +34,18 @@ class OpenRun:
         self._held = held
 
     @classmethod
-    def new(cls, runs: Path) -> Self:
-        """A new run in the folder `runs`. Raises SetupError when nothing can be written there."""
-        folder = runs / new_run_id()
+    def new(cls, runs: Path, run_id: str | None = None) -> Self:
+        """A new run in the folder `runs`, of this id or any.
+
+        Raises SetupError when nothing can be written there.
+        """
+        _sweep(runs)
+        folder = runs / (run_id or new_run_id())
         journal = Journal.create(folder)
-        held = ExitStack()
-        held.enter_context(journal)
-        held.enter_context(RunLock(folder))
-        return cls(folder, journal, held)
+        with ExitStack() as held:
+            held.enter_context(journal)
+            held.enter_context(RunLock(folder))
+            return cls(folder, journal, held.pop_all())
 
     @classmethod
     def resumed(cls, folder: Path) -> Self:
@@ -46,7 +56,7 @@ class OpenRun:
         with ExitStack() as held:
             held.enter_context(RunLock(folder))
             _, size = read_journal(folder / JOURNAL)
-            journal = held.enter_context(Journal(folder / JOURNAL, size))
+            journal = held.enter_context(Journal.reopened(folder / JOURNAL, size))
             return cls(folder, journal, held.pop_all())
 
     @property
@@ -82,6 +92,18 @@ class OpenRun:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _sweep(runs: Path) -> None:
+    """Remove the folders of runs that were killed before they began: nobody can see or miss them.
+
+    Young ones stay: a process may just be making its own.
+    """
+    for file in runs.glob(f"*/{JOURNAL}"):
+        with suppress(OSError):
+            is_old = time.time() - file.stat().st_mtime > STILLBORN_S
+            if is_old and not _has_begun(file) and not is_live(file.parent):
+                shutil.rmtree(file.parent)
+
+
 def run_folders() -> list[Path]:
     """The folders of all runs that have begun, oldest first."""
     return sorted(file.parent for file in runs_folder().glob(f"*/{JOURNAL}") if _has_begun(file))
@@ -89,8 +111,14 @@ def run_folders() -> list[Path]:
 
 def _has_begun(journal: Path) -> bool:
     """Whether plan and conditions are written: a process killed before has measured nothing."""
-    with journal.open("rb") as lines:
-        return sum(line.endswith(b"\n") for line in islice(lines, 2)) == 2
+    try:
+        if not stat.S_ISREG(journal.stat().st_mode):
+            return True  # Something else lies there: reading it tells what is wrong.
+        with journal.open("rb") as source:
+            beginning = source.read(_BEGINNING_BYTES)
+            return len(beginning) == _BEGINNING_BYTES or beginning.count(b"\n") >= 2
+    except OSError:
+        return True  # Whoever reads it tells why it cannot be read.
 
 
 def find_run(name: str) -> Path:

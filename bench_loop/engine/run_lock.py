@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import psutil
 
-from bench_loop.errors import UsageError
+from bench_loop.errors import SetupError, UsageError
 
 LOCK = "lock"
 SAME_START_S = 2.0
@@ -29,8 +30,14 @@ class RunLock:
     """Held while a run is written; a context manager."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises UsageError when another process holds it."""
-        self._descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        """Raises UsageError when another process holds it, SetupError when it cannot be written."""
+        try:
+            self._descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise SetupError(
+                f"The run {folder.name} cannot be locked: {folder}: {error.strerror}.",
+                remedy="Give yourself the right to write there, or make room on the disk.",
+            ) from error
         try:
             _hold(self._descriptor)
         except OSError as error:
@@ -42,8 +49,9 @@ class RunLock:
                 remedy="Wait for it to end, or stop it with Ctrl-C.",
             ) from error
         owner = {"pid": os.getpid(), "started": psutil.Process().create_time()}
-        os.ftruncate(self._descriptor, 0)
-        os.write(self._descriptor, json.dumps(owner).encode())
+        with suppress(OSError):  # A full disk: it is locked all the same, and says not by whom.
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, json.dumps(owner).encode())
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +59,8 @@ class RunLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        os.ftruncate(self._descriptor, 0)
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
 

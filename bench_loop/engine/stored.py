@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,7 +14,7 @@ from bench_loop.engine.journal import JOURNAL
 from bench_loop.engine.recorded import read_journal
 from bench_loop.engine.run_folder import LIST_RUNS, find_run, result_file, run_folders
 from bench_loop.engine.run_lock import RunLock, is_live
-from bench_loop.errors import JournalError, ResultError, UsageError
+from bench_loop.errors import FileError, JournalError, ResultError, SetupError, UsageError
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import LATEST, load, read, replace_file, result_files
 
@@ -32,7 +33,8 @@ class StoredRun:
     """Of its journal; None: there is only the result file."""
     file: Path | None
     """Its result file; None: it was not written yet, or is gone."""
-    damage: str | None = None
+    damage: FileError | None = None
+    """What is wrong with its journal, or else with its file."""
 
     @property
     def place(self) -> Path:
@@ -76,15 +78,40 @@ def stored_run(name: str) -> StoredRun:
 
 
 def delete_stored(run: StoredRun) -> None:
-    """Delete journal and result of a run. Raises UsageError while a process writes it."""
-    if run.folder is not None:
-        with RunLock(run.folder):
-            pass
-    if run.file is not None:
-        run.file.unlink(missing_ok=True)
-        _mend_latest(run)
-    if run.folder is not None:
-        shutil.rmtree(run.folder)
+    """Delete journal and result of a run.
+
+    Raises UsageError while a process writes it, SetupError when something cannot be deleted.
+    """
+    try:
+        with RunLock(run.folder) if run.folder is not None else nullcontext():
+            if run.file is not None:
+                run.file.unlink(missing_ok=True)
+                _mend_latest(run)
+            if run.folder is not None:
+                _remove_journal(run.folder / JOURNAL)
+        if run.folder is not None:
+            _remove_folder(run.folder)
+    except OSError as error:
+        raise SetupError(
+            f"The run {run.run_id} cannot be deleted: {error.filename}: {error.strerror}.",
+            remedy="Give yourself the right to delete it, then try again.",
+        ) from error
+
+
+def _remove_journal(journal: Path) -> None:
+    """Under the lock: without its journal it is no run any more that another process may resume."""
+    if journal.is_dir() and not journal.is_symlink():
+        shutil.rmtree(journal)
+    else:
+        journal.unlink(missing_ok=True)
+
+
+def _remove_folder(folder: Path) -> None:
+    """A link is removed, and what it leads to is somebody else's to remove."""
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        shutil.rmtree(folder)
 
 
 def _mend_latest(run: StoredRun) -> None:
@@ -107,13 +134,13 @@ def _of_folder(folder: Path) -> StoredRun:
     try:
         known, _ = read_journal(folder / JOURNAL)
     except JournalError as error:
-        return _of_damaged(folder, error.message)
+        return _of_damaged(folder, error)
     file = result_file(known)
     state: State = "running" if is_live(folder) else known.end.status
     return StoredRun(known.run_id, state, assemble(known), folder, file if file.is_file() else None)
 
 
-def _of_damaged(folder: Path, damage: str) -> StoredRun:
+def _of_damaged(folder: Path, damage: FileError) -> StoredRun:
     """A run whose journal cannot be read: its result, if it was written, is whole all the same."""
     file = results_folder() / f"{folder.name}.json"
     if file.is_file():
@@ -125,5 +152,5 @@ def _of_file(file: Path) -> StoredRun:
     try:
         result = load(file)
     except ResultError as error:
-        return StoredRun(file.stem, "damaged", None, None, file, error.message)
+        return StoredRun(file.stem, "damaged", None, None, file, error)
     return StoredRun(result.run_id, result.status, result, None, file)

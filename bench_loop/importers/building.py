@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import pstdev
 from typing import Any
@@ -85,7 +85,7 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         measured_at=found.measured_at,
         stated=stated_texts(found.stated),
         samples={key: tuple(rates) for key, rates in list(found.samples.items())[:MOST_STATED]},
-        findings=tuple(found.findings)[:MOST_FINDINGS],
+        findings=(*found.findings, *_future(found, now))[:MOST_FINDINGS],
     )
     started = found.measured_at or now
     result = RunResult(
@@ -111,6 +111,12 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         trials=(),
     )
     return result.model_copy(update={"fingerprint": fingerprint(result)})
+
+
+def _future(found: Found, now: datetime) -> Iterator[str]:
+    """That the file was measured after today: clocks of two machines may differ by hours."""
+    if found.measured_at is not None and found.measured_at - now > timedelta(days=1):
+        yield f"It states that it was measured on {found.measured_at:%Y-%m-%d}, in the future."
 
 
 def subject_of(name: ModelName, tool: str, version: str | None, **known: Any) -> Subject:

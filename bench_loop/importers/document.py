@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from bench_loop.result import strict_json
 from bench_loop.result.store import field_path, read
 from bench_loop.result.strict_json import JSONError
 
+GZIP = b"\x1f\x8b"
 MOST_KEYS = 20_000
 MOST_ROWS = 100_000
 JSON_REMEDY = "Give the file as the tool wrote it, whole and unchanged."
@@ -79,15 +81,24 @@ def open_document(file: Path) -> Document:
     """Read a file whole. Raises ResultError: missing, too large, not UTF-8, broken JSON."""
     data = read(file)
     file_hash = "sha256:" + hashlib.sha256(data).hexdigest()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ResultError(
-            str(file), None, f"is not UTF-8 (byte {error.start})", remedy=JSON_REMEDY
-        ) from error
+    text = _decoded(data, str(file))
     if not text.strip():
         raise ResultError(str(file), None, "is empty", remedy=JSON_REMEDY)
     return Document(file, file_hash, _places(text, str(file)))
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """UTF-8, or UTF-16 where its mark says so: `>` of Windows PowerShell writes that."""
+    if data.startswith(GZIP):
+        raise ResultError(name, None, "is packed (gzip)", remedy="Unpack it first.")
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = "UTF-16" if is_wide else "UTF-8"
+        raise ResultError(
+            name, None, f"is not {what} (byte {error.start})", remedy=JSON_REMEDY
+        ) from error
 
 
 def _places(text: str, name: str) -> tuple[Place, ...]:

@@ -16,7 +16,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from bench_loop.contracts.record import Count
-from bench_loop.importers.building import Found, Wishes, contradictions, one_line, subject_of
+from bench_loop.importers.building import (
+    TOLERANCE,
+    Found,
+    Wishes,
+    contradictions,
+    one_line,
+    subject_of,
+)
 from bench_loop.importers.document import Document, Place, Row
 from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Rate, Speed, Spread
@@ -115,7 +122,8 @@ def _headline(tag: _Tag) -> tuple[Spread | None, list[str]]:
     title = f"tag {one_line(tag.name)}"
     if not tag.rates:
         assert claimed is not None  # a tag exists by one of its lines
-        return _claimed(claimed), [f"{title}: it has no run lines, so its summary is not checked."]
+        unchecked = f"{title}: it has no run lines, so its summary is not checked."
+        return _claimed(claimed), [unchecked, *_impossible(title, claimed)]
     if claimed is None:
         return spread(tag.rates), []
     claims = {
@@ -126,6 +134,13 @@ def _headline(tag: _Tag) -> tuple[Spread | None, list[str]]:
         "n": float(claimed.n_runs),
     }
     return spread(tag.rates), contradictions(title, tag.rates, claims)
+
+
+def _impossible(title: str, claimed: SummaryLine) -> Iterator[str]:
+    """What no values at all can give."""
+    for name, value in (("mean", claimed.gen_tps_mean), ("median", claimed.gen_tps_median)):
+        if claimed.gen_tps_peak < value * (1 - TOLERANCE):
+            yield f"{title}: its peak {claimed.gen_tps_peak:g} is below its {name} {value:g}."
 
 
 def _claimed(summary: SummaryLine) -> Spread:

@@ -15,8 +15,12 @@ from bench_loop.report import figures, views
 
 TAIL = 10
 """Characters at the end of a run id that name the run."""
-HEADS = ("run", "started", "model", "profile", "state", "quality", "tok/s")
-NUMBERS = ("quality", "tok/s")
+WIDE = 100
+"""From so many columns on there is room for all of a run; below, what matters most stays whole."""
+LONGEST_WIDTH = 120
+HEADS = ("run", "started", "model", "profile", "state", "trials", "quality", "tok/s")
+WIDE_ONLY = frozenset({"profile", "trials"})
+NUMBERS = ("trials", "quality", "tok/s")
 STATE_STYLES = {"complete": "pass", "running": "figure", "damaged": "fail"}
 
 
@@ -25,44 +29,55 @@ def print_runs(runs: Sequence[StoredRun], screen: Console) -> None:
     if not runs:
         screen.print("There are no runs yet. bench-loop quickstart makes one.")
         return
+    columns = min(screen.width, LONGEST_WIDTH)
+    heads = [head for head in HEADS if columns >= WIDE or head not in WIDE_ONLY]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="basis")
-    for head in HEADS:
-        is_model = head == "model"
+    for head in heads:
         table.add_column(
             head,
             justify="right" if head in NUMBERS else "left",
             no_wrap=True,
             overflow="ellipsis",
-            ratio=1 if is_model else None,
-            min_width=None if is_model else len(head),
+            max_width=None if head != "model" else _room(columns, runs, heads),
         )
     for run in runs:
-        table.add_row(*(in_signs(cell, signs(screen)) for cell in _cells(run)))
-    screen.print(table, width=width(screen))
+        cells = _cells(run, is_wide=columns >= WIDE)
+        table.add_row(*(in_signs(cells[head], signs(screen)) for head in heads))
+    screen.print(table, width=columns)
     for run in runs:
         if run.damage:
             screen.print()
-            screen.print(Text(clean(run.damage), style="fail"), width=width(screen))
+            screen.print(Text(clean(run.damage.message), style="fail"), width=width(screen))
 
 
-def _cells(run: StoredRun) -> list[Text]:
+def _room(columns: int, runs: Sequence[StoredRun], heads: Sequence[str]) -> int:
+    """Columns that are left for the model: it alone is shortened."""
+    cells = [_cells(run, is_wide=columns >= WIDE) for run in runs]
+    others = [head for head in heads if head != "model"]
+    taken = sum(max(len(head), *(len(row[head]) for row in cells)) + 2 for head in others)
+    return max(columns - taken - 2, len("model"))
+
+
+def _cells(run: StoredRun, *, is_wide: bool) -> dict[str, Text]:
+    """What stands under each head; where the terminal is narrow, the day alone."""
+    unknown = Text(figures.UNKNOWN, style="basis")
     result = run.result
     state = Text(run.state, style=STATE_STYLES.get(run.state, "partial"))
-    name = Text(run.run_id[-TAIL:])
+    cells = dict.fromkeys(HEADS, unknown) | {"run": Text(run.run_id[-TAIL:]), "state": state}
     if result is None:
-        return [name, Text(figures.UNKNOWN), Text(figures.UNKNOWN), Text(), state, Text(), Text()]
+        return cells
     quality = views.score_figure(result.aggregates.quality_score, None)
     speed = views.generation_figure(result.speed)
     model = " ".join(filter(None, (result.subject.model_id, result.subject.quantization)))
-    return [
-        name,
-        Text(f"{result.started_at:%Y-%m-%d %H:%M}"),
-        Text(clean(model)),
-        Text("imported" if result.imported else result.profile),
-        state,
-        Text(quality.value if quality else figures.UNKNOWN),
-        Text(speed.value if speed else figures.UNKNOWN),
-    ]
+    cells["started"] = Text(f"{result.started_at:{'%Y-%m-%d %H:%M' if is_wide else '%Y-%m-%d'}}")
+    if result.imported and run.state == "complete":
+        cells["state"] = Text("imported", style="basis")
+    cells["model"] = Text(clean(model))
+    cells["profile"] = unknown if result.imported else Text(result.profile)
+    cells["trials"] = Text(figures.count(len(result.trials))) if result.trials else unknown
+    cells["quality"] = Text(quality.value) if quality else unknown
+    cells["tok/s"] = Text(speed.value) if speed else unknown
+    return cells
 
 
 def runs_json(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -76,7 +91,7 @@ def _run_json(run: StoredRun) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
         "state": run.state,
-        "reason": run.damage or (result.status_reason if result else None),
+        "reason": run.damage.message if run.damage else (result.status_reason if result else None),
         "started_at": result.started_at.isoformat() if result else None,
         "model_id": result.subject.model_id if result else None,
         "quantization": result.subject.quantization if result else None,

@@ -107,7 +107,9 @@ def _head(result: RunResult, page: _Page) -> Iterator[Text]:
     yield from page.prose(signal_path(stack_nodes(result), page.signs))
     took = figures.known_duration(result.total_runtime_s)
     how = "imported" if result.imported else f"{result.profile} profile"
-    facts = (views.device(result.machine), _window(result), f"{how}, {took}")
+    count = len(result.parts or ())
+    parted = f" in {count} parts, pauses left out" if count > 1 else ""
+    facts = (views.device(result.machine), _window(result), f"{how}, {took}{parted}")
     yield from page.prose(Text(clean(", ".join(filter(None, facts))), style="basis"))
 
 

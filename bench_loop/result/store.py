@@ -7,6 +7,7 @@ import json
 import secrets
 import stat
 import tempfile
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -115,20 +116,28 @@ def save(result: RunResult, folder: Path) -> Path:
     return file
 
 
-def save_beside(result: RunResult, folder: Path) -> Path | None:
-    """Write an import's `<run_id>.json`; None where a file of `folder` holds the same run already.
+def save_beside(results: Iterable[RunResult], folder: Path) -> list[Path | None]:
+    """Write `<run_id>.json` of imports; None for one whose run a file of `folder` holds already.
 
     `latest.json` stays: it is the newest run of this machine. Raises ResultError like `save`.
     """
-    for known in result_files(folder):
+    known = set(_fingerprints(folder))
+    saved: list[Path | None] = []
+    for result in results:
+        is_new = result.fingerprint not in known
+        known.add(result.fingerprint)
+        saved.append(folder / f"{result.run_id}.json" if is_new else None)
+        if is_new:
+            replace_file(folder / f"{result.run_id}.json", to_bytes(result))
+    return saved
+
+
+def _fingerprints(folder: Path) -> Iterator[str]:
+    for file in result_files(folder):
         try:
-            if load(known).fingerprint == result.fingerprint:
-                return None
+            yield load(file).fingerprint
         except ResultError:
-            continue  # A foreign or damaged file is not this one.
-    file = folder / f"{result.run_id}.json"
-    replace_file(file, to_bytes(result))
-    return file
+            continue  # A foreign or damaged file is no run that could be the same.
 
 
 def write(result: RunResult, file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,20 @@ def test_the_plan_is_the_one_of_the_run(tmp_path: Path) -> None:
 def test_what_was_measured_beside_the_plan_is_measured_again(tmp_path: Path) -> None:
     options = RunOptions(speed_budget_s=1.0, concurrency=(1,), probes_determinism=True)
     result = made(tmp_path, make_plan(suites=["speed"]), options)
-    assert options_like(result) == options
+    assert result.speed is not None
+    assert options_like(result) == replace(options, speed_plan=result.speed.plan)
+
+
+def test_the_speed_plan_is_theirs_and_not_the_largest_that_fits_here(tmp_path: Path) -> None:
+    short = made(tmp_path, make_plan(suites=["speed"]), RunOptions(speed_plan="headline"))
+    assert short.speed is not None
+    assert short.speed.plan == "headline"
+    again = made(tmp_path, plan_like(short), options_like(short))
+    assert again.speed is not None
+    assert again.speed.plan == "headline"
+    longest = made(tmp_path, make_plan(suites=["speed"]))
+    assert longest.speed is not None
+    assert longest.speed.plan == "nine"
 
 
 def test_a_file_cannot_ask_for_more_than_options_may(tmp_path: Path) -> None:

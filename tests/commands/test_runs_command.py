@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,17 @@ def bench(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def cut(server: Simulated, home: Path, signal_number: int, trials: int = 3) -> tuple[int, str]:
+def cut(
+    server: Simulated,
+    home: Path,
+    signal_number: int,
+    trials: int = 3,
+    suites: str = SUITES,
+    options: Sequence[str] = (),
+) -> tuple[int, str]:
     """Exit code and words of a run that got a signal after so many trials."""
     said = home.parent / "said.jsonl"
-    process = start(home, new_run(server.url, SUITES), said)
+    process = start(home, [*new_run(server.url, suites), *options], said)
     end = time.monotonic() + 60
     while said.read_bytes().count(b"trial_finished") < trials and time.monotonic() < end:
         assert process.poll() is None, said.with_suffix(".err").read_text()
@@ -92,7 +100,8 @@ def test_json_is_one_event_a_line_and_nothing_else(server: Simulated, home: Path
     result = load(home / "results" / LATEST)
     assert names[0] == "run_started"
     assert names[-1] == "run_finished"
-    assert set(names) == {"run_started", "trial_started", "trial_finished", "run_finished"}
+    told = {"run_started", "trial_started", "trial_finished", "forecasted", "run_finished"}
+    assert set(names) == told
     trials = [event["trial"] for event in events if event["event"] == "trial_finished"]
     assert trials == [trial.model_dump(mode="json") for trial in result.trials]
     assert events[-1]["result"] == result.model_dump(mode="json", exclude={"trials"})
@@ -146,7 +155,7 @@ def test_runs_are_listed_shown_exported_and_deleted(
 
     assert bench("runs", "list") == 0
     line = capsys.readouterr().out.splitlines()[1]
-    assert line.split()[:1] + line.split()[3:6] == [tail, "sim", "custom", "aborted"]
+    assert line.split()[:1] + line.split()[2:4] == [tail, "sim", "aborted"]
 
     assert bench("runs", "show", tail) == 0
     shown = capsys.readouterr().out
@@ -226,4 +235,18 @@ def test_a_second_signal_ends_at_once_and_loses_nothing(server: Simulated, home:
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
     assert bench("run", "--resume", journals(home)[0].parent.name) == 0
+    assert load(home / "results" / LATEST).status == "complete"
+
+
+def test_a_stop_tells_its_signal_and_the_rest_of_the_budget_goes_on(
+    server: Simulated, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut(server, home, signal.SIGTERM, suites="speed,reasonmath", options=("--budget", "20m"))
+    stopped = load(home / "results" / LATEST)
+    assert stopped.status_reason == "Stopped by a signal (SIGTERM)."
+    assert bench("run", "--resume", "--json") == 0
+    words = capsys.readouterr().err
+    left_min = re.search(r"For the rest it has (\d+) min", words)
+    assert left_min is not None, words
+    assert 15 <= int(left_min[1]) <= 20
     assert load(home / "results" / LATEST).status == "complete"

@@ -176,6 +176,7 @@ def test_a_character_that_the_code_page_lacks_is_escaped(
         (".venv/bin/bench-loop", True, "bench-loop"),
         ("/usr/bin/bench-loop", False, "/usr/bin/bench-loop"),
         ("bench_loop/__main__.py", True, "python -m bench_loop"),
+        ("bench_loop/__main__.py", False, "python3.14 -m bench_loop"),
         ("pytest", False, "bench-loop"),
     ],
 )
@@ -185,6 +186,8 @@ def test_the_program_is_called_as_it_can_be_typed_here(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(tmp_path / called)])
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.executable", str(tmp_path / ("python" if on_path else "python3.14")))
     if on_path:
         (tmp_path / "bench-loop").touch(0o755)
+        (tmp_path / "python").touch(0o755)
     assert program() == typed

@@ -12,7 +12,8 @@ from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.engine.events import Event, Forecasted, TrialFinished
 from bench_loop.engine.plan import RunOptions, make_plan
-from bench_loop.engine.run import OUT_OF_TIME, Run
+from bench_loop.engine.run import Run
+from bench_loop.engine.stopping import OUT_OF_TIME
 from bench_loop.errors import SetupError, UsageError
 from bench_loop.result.records import RunResult
 from tests.engine.doubles import ScriptedProvider

@@ -10,6 +10,7 @@ import pytest
 
 from bench_loop.engine.journal import (
     JOURNAL,
+    MAX_BYTES,
     Journal,
     SustainedLoad,
     TrialsDone,
@@ -118,3 +119,60 @@ def test_a_disk_that_is_full_at_the_sync_leaves_the_journal_as_it_was(
             again.append(SustainedLoad(is_done=False))
     assert journal.read_bytes() == before
     assert failed.value.remedy == "Make room on the disk, then: bench-loop run --resume run"
+
+
+def moved(lines: list[bytes], change: str) -> list[bytes]:
+    first, second, *others = lines
+    changed = {
+        "doubled": [first, first, second, *others],
+        "missing": [first, *others],
+        "swapped": [second, first, *others],
+    }
+    return changed[change]
+
+
+@pytest.mark.parametrize("change", ["doubled", "missing", "swapped"])
+def test_a_line_in_the_wrong_place_is_damage_though_it_is_whole(journal: Path, change: str) -> None:
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(moved(lines, change)))
+    with pytest.raises(JournalError, match=r"line \d: is damaged"):
+        read_lines(journal)
+
+
+def test_a_journal_of_a_later_version_is_told_as_that(journal: Path) -> None:
+    later = b'{"at":"2027-01-01T00:00:00Z","entry":{"kind":"plan","journal_version":99},"seal":1}'
+    journal.write_bytes(later + b"\n")
+    with pytest.raises(JournalError, match="line 1: is of version 99, this BenchLoop reads") as no:
+        read_lines(journal)
+    assert no.value.remedy is not None
+    assert "another version of BenchLoop" in no.value.remedy
+
+
+def test_what_is_no_plain_file_is_told_and_never_waited_for(tmp_path: Path) -> None:
+    folder, pipe = tmp_path / "folder", tmp_path / "pipe"
+    folder.mkdir()
+    os.mkfifo(pipe)
+    for file in (folder, pipe):
+        with pytest.raises(JournalError, match="is no plain file"):
+            read_lines(file)
+
+
+def test_a_file_that_is_far_too_large_is_not_read_whole(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(MAX_BYTES + 1)
+    with pytest.raises(JournalError, match="no run writes so much"):
+        read_lines(tmp_path / "huge")
+
+
+def test_a_journal_that_may_not_be_written_is_told_with_the_remedy(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    size = read_lines(journal)[1]
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(JournalError, match="cannot be written: Permission denied") as no:
+        Journal.reopened(journal, size)
+    assert no.value.remedy is not None
+    assert "right to write" in no.value.remedy

@@ -20,7 +20,7 @@ from bench_loop.engine.queue import (
 )
 from bench_loop.errors import ModelNotFoundError, ProviderError, ResultError, UsageError
 from bench_loop.machine.rest import Rest
-from bench_loop.result.store import new_run_id, save
+from bench_loop.result.store import save
 from tests.console.make_run import make_run
 
 Happening = Callable[[], None]
@@ -35,23 +35,25 @@ class ScriptedWork:
         self.lacks: dict[str, str] = {}
         self.freed: dict[str, str | None] = {}
         self.known: dict[str, str] = {}
+        self.begun: set[str] = set()
         self.log: list[str] = []
 
     def lack_of_room(self, model_id: str) -> str | None:
         return self.lacks.get(model_id)
 
-    def find_run(self, model_id: str, since: datetime) -> str | None:
-        return self.known.get(model_id)
+    def has_run(self, run_id: str) -> bool:
+        return run_id in self.begun
 
-    def run(self, model_id: str, run_id: str | None) -> None:
-        self.log.append(f"resume {model_id}" if run_id else f"run {model_id}")
+    def run(self, model_id: str, run_id: str) -> None:
+        self.log.append(f"resume {model_id}" if self.has_run(run_id) else f"run {model_id}")
+        self.known[model_id] = run_id
         if model_id in self.happenings:
             self.happenings[model_id]()
-        self.keep(model_id, run_id)
+        self.keep(model_id)
 
-    def keep(self, model_id: str, run_id: str | None = None, status: str = "complete") -> None:
+    def keep(self, model_id: str, status: str = "complete") -> None:
         """A result on disk, as a run leaves it."""
-        self.known[model_id] = run_id or new_run_id()
+        self.begun.add(self.known[model_id])
         reason = None if status == "complete" else "The server failed in 3 of 9 trials."
         result = make_run(run_id=self.known[model_id], status=status, status_reason=reason)
         save(result, self.output)
@@ -195,12 +197,15 @@ def test_a_killed_queue_goes_on_with_the_run_that_was_cut_off(tmp_path: Path) ->
         folder = queue.folder
     assert states(read_queue(folder)) == ["complete", "running", "waiting"]
     assert newest_open_queue() == folder
-    work.known["b"] = new_run_id()
+    cut_off = read_queue(folder).runs[1].run_id
+    assert cut_off is not None
+    work.begun.add(cut_off)
     work.happenings, work.log = {}, []
     with OpenQueue.resumed(folder) as queue:
         done = queue.work_through(work, say)
     assert states(done) == ["complete", "complete", "complete"]
     assert work.log[0] == "resume b"
+    assert done.runs[1].run_id == cut_off
     assert newest_open_queue() is None
 
 
@@ -214,6 +219,53 @@ def test_a_model_whose_run_had_not_begun_when_it_was_killed_is_run_anew(tmp_path
     with OpenQueue.resumed(folder) as queue:
         queue.work_through(work, say)
     assert work.log[0] == "run a"
+
+
+def test_a_run_that_cannot_go_on_now_is_kept_for_later(tmp_path: Path) -> None:
+    work = ScriptedWork(tmp_path)
+
+    def hold() -> None:
+        work.begun.add(work.known["a"])
+        raise UsageError("The run is being written by a running process.", remedy="Wait.")
+
+    work.happenings = {"a": hold}
+    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+        done, folder = queue.work_through(work, say), queue.folder
+    assert states(done) == ["incomplete"]
+    assert newest_open_queue() == folder
+    work.happenings, work.log = {}, []
+    with OpenQueue.resumed(folder) as queue:
+        done = queue.work_through(work, say)
+    assert states(done) == ["complete"]
+    assert work.log[0] == "resume a"
+
+
+def test_a_run_that_was_deleted_meanwhile_is_run_anew_under_another_id(tmp_path: Path) -> None:
+    work = ScriptedWork(tmp_path)
+
+    def begin_and_be_killed() -> None:
+        work.begun.add(work.known["a"])
+        raise Killed
+
+    work.happenings = {"a": begin_and_be_killed}
+    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+        with pytest.raises(Killed):
+            queue.work_through(work, say)
+        folder = queue.folder
+    deleted = work.known["a"]
+    work.begun.clear()
+    work.happenings, work.log = {}, []
+    with OpenQueue.resumed(folder) as queue:
+        done = queue.work_through(work, say)
+    assert work.log[0] == "run a"
+    assert done.runs[0].state == "complete"
+    assert done.runs[0].run_id not in (None, deleted)
+
+
+def test_a_queue_that_a_process_works_on_is_not_the_one_to_go_on_with(tmp_path: Path) -> None:
+    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+        assert newest_open_queue() is None
+    assert newest_open_queue() == queue.folder
 
 
 def test_two_processes_never_work_on_one_queue(tmp_path: Path) -> None:

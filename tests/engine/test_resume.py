@@ -11,7 +11,7 @@ import pytest
 from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import ModelFacts, ServerFacts, Watch
-from bench_loop.engine.events import Event, RunStarted, SpeedPlanned
+from bench_loop.engine.events import Event, Forecasted, RunStarted, SpeedPlanned
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.recorded import Recorded
 from bench_loop.engine.resume import plan_again, refuse_changes
@@ -147,9 +147,14 @@ def test_it_tells_what_is_done_and_counts_on(tmp_path: Path) -> None:
     assert isinstance(started, RunStarted)
     assert started.kept == before.trials
     assert isinstance(planned, SpeedPlanned)
-    anew: list[Event] = []
-    begin(ScriptedProvider(), tmp_path / "anew", plan, events=anew)
-    assert planned.total == next(e.total for e in anew if isinstance(e, SpeedPlanned))
+    whole: list[Event] = []
+    begin(ScriptedProvider(), tmp_path / "whole", plan, events=whole)
+    assert planned.total == next(e.total for e in whole if isinstance(e, SpeedPlanned))
+    timed = [
+        next(event.left.timed_trials for event in told if isinstance(event, Forecasted))
+        for told in (whole, events)
+    ]
+    assert timed[0] - timed[1] == len(before.trials)
 
 
 def test_only_the_trials_that_the_server_failed_are_run_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 from pathlib import Path
 
@@ -94,3 +95,20 @@ def test_no_file_ends_in_anything_but_a_result_or_a_refusal(
     file.write_text(json.dumps(value), encoding="utf-8", errors="replace")
     with contextlib.suppress(ResultError):
         import_file(file, NOTHING)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_what_windows_powershell_redirects_is_read(tmp_path: Path, encoding: str) -> None:
+    row = '{"kind":"run","tag":"\u00e4","gen_tps":41.2,"model":"qwen3-8b"}\r\n'
+    file = tmp_path / "redirected.jsonl"
+    file.write_bytes((row * 2).encode(encoding))
+    (result,) = import_file(file, Wishes())
+    assert result.imported is not None
+    assert result.imported.samples == {"generation": (41.2, 41.2)}
+
+
+def test_a_packed_file_is_told_as_that(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    file.write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(ResultError, match="is packed"):
+        import_file(file, Wishes())

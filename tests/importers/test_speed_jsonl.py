@@ -143,3 +143,11 @@ def test_a_file_without_a_model_needs_its_name(tmp_path: Path) -> None:
     with pytest.raises(ResultError) as refused:
         imported(lines(tmp_path, *runs(1.0, 2.0)))
     assert refused.value.remedy == "Name it with --model."
+
+
+def test_a_summary_that_no_values_can_give_is_a_finding(tmp_path: Path) -> None:
+    (result,) = imported(lines(tmp_path, SUMMARY | {"gen_tps_peak": 1.5}), "m")
+    assert findings(result)[1:] == (
+        "tag a: its peak 1.5 is below its mean 2.",
+        "tag a: its peak 1.5 is below its median 2.",
+    )
