@@ -123,12 +123,12 @@ def servers_json() -> list[dict[str, Any]]:
 def _server_json(server: FoundServer) -> dict[str, Any]:
     """One server; `models` is null where it is not ready, or went away while being asked."""
     from bench_loop.errors import BenchLoopError
-    from bench_loop.providers.discover import connect
+    from bench_loop.providers.discover import ASK_LIMIT_S, connect, is_open
 
     models = None
-    if server.state == "ready":
+    if is_open(server):
         try:
-            with closing(connect(server)) as provider:
+            with closing(connect(server, ASK_LIMIT_S)) as provider:
                 models = [model_json(model, server.engine) for model in provider.models()]
         except BenchLoopError:
             models = None

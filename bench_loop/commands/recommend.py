@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ Examples:
 @click.option(
     "--endpoint",
     "endpoints",
-    metavar="URL",
+    metavar="URL|NAME",
     multiple=True,
     help="A server to look at, in place of those that are found. May be given several times.",
 )
@@ -87,7 +88,9 @@ def command(
         sandbox = sandbox_for(plan, sandbox_kind, is_unsafe_allowed=allow_unsafe, user=sandbox_user)
         if sandbox is not None:
             stack.callback(sandbox.close)
-        race = Race(purpose, len(plan.quality_trials), find_candidates(endpoints), budget)
+        race = Race(
+            purpose, len(plan.quality_trials), find_candidates(endpoints, CONTEXT_WINDOW), budget
+        )
 
         def measure(one: Candidate, ended: Callable[[Listener], Listener]) -> Tried:
             return _measure(one, ended, plan, sandbox, folder, is_quiet=as_json)
@@ -99,31 +102,49 @@ def command(
     print_recommendation(found, console())
 
 
-def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
+def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
     """The models of these servers, or of those that are found here; smaller ones first.
 
+    A server that was only found and does not answer is told of and left out.
     Raises ProviderError when there is no server, or none of them has a model.
     """
     from bench_loop.engine.recommend import candidate
     from bench_loop.errors import ProviderError
     from bench_loop.machine.detect import detect
-    from bench_loop.machine.record import machine_record
+    from bench_loop.machine.listener import machine_behind
+    from bench_loop.machine.room import whole_room
     from bench_loop.providers import discover
 
-    named = [discover.meet(url, warn) for url in endpoints]
-    here = named or [one for one in discover.known_servers() if one.state == "ready"]
-    machine = machine_record(detect(), is_local=True)
-    found = []
+    named = [discover.meet(_address(text), warn) for text in endpoints]
+    here = named or list(filter(discover.may_be_taken, discover.known_servers()))
+    facts = detect()
+    found: list[Candidate] = []
     for one in here:
-        with closing(discover.connect(one)) as provider:
-            server = provider.server()
-            found += [candidate(server, model, machine) for model in provider.models()]
+        limit_s = math.inf if named else discover.ASK_LIMIT_S
+        try:
+            with closing(discover.connect(one, limit_s)) as provider:
+                server, models = provider.server(), provider.models()
+        except ProviderError as error:
+            if named:
+                raise
+            warn(f"{error.message} It is left out.")
+            continue
+        room = whole_room(machine_behind(server, facts))
+        found += [candidate(server, model, room, window, is_named=one.is_named) for model in models]
     if not found:
         raise ProviderError(
             "No model was found on this machine.",
             remedy="Start Ollama or llama.cpp, or give --endpoint.",
         )
     return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
+
+
+def _address(text: str) -> str:
+    """The address that `text` is, or that was saved under it."""
+    from bench_loop.providers.discover.endpoints import find_endpoint
+
+    saved = find_endpoint(text)
+    return saved.url if saved else text
 
 
 def _measure(
@@ -146,7 +167,9 @@ def _measure(
 
     model_id = one.model.model_id
     results: list[RunResult] = []
-    with closing(connect(one.provider, one.endpoint, model_id, plan.context_window)) as provider:
+    with closing(
+        connect(one.provider, one.endpoint, model_id, plan.context_window, is_named=one.is_named)
+    ) as provider:
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
         planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
         with ExitStack() as stack:

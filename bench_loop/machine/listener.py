@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from bench_loop.contracts.provider import ServerFacts
+from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.forwarders import is_forwarder
 from bench_loop.machine.record import UNKNOWN
 
@@ -34,6 +36,16 @@ def listener_at(endpoint: str) -> Listener | None:
     forwarders = [name for name in programs if is_forwarder(name)]
     name = next(iter(forwarders or programs), UNKNOWN)
     return Listener(name, bool(forwarders))
+
+
+def machine_behind(server: ServerFacts, here: MachineFacts) -> MachineFacts:
+    """The machine that a server runs on: this one, or an unknown one at the end of an address.
+
+    Behind a loopback address may stand a tunnel to another machine.
+    """
+    listener = listener_at(server.endpoint) if server.is_local else None
+    is_here = server.is_local and not (listener and listener.is_forwarder)
+    return here if is_here else MachineFacts()
 
 
 def _programs_at(port: int) -> Iterator[str]:

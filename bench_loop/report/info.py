@@ -23,6 +23,9 @@ _STATES = {
 }
 """What is said of a server whose models are not known, and its style."""
 
+MOST_SHOWN = 50
+"""Models of one server that are shown of those that can be run, and of those that cannot."""
+
 Line = tuple[str, Text]
 
 
@@ -73,14 +76,16 @@ def _title(server: dict[str, Any]) -> Text:
 def _models(models: Sequence[dict[str, Any]], screen: Console, look: Signs) -> None:
     """The models that can be run as a table, and below it those that cannot, with the reason."""
     usable = [model for model in models if not model["refuse_reason"]]
+    refused = [model for model in models if model["refuse_reason"]]
     if usable:
-        table = _table(usable, look, is_narrow=width(screen) < NARROW)
+        table = _table(usable[:MOST_SHOWN], look, is_narrow=width(screen) < NARROW)
         screen.print(Padding(table, (0, 0, 0, 2)), width=width(screen))
-    for model in models:
-        if model["refuse_reason"]:
-            line = Text(f"{clean(model['model_id'])}: {clean(model['refuse_reason'])}", "basis")
-            for piece in wrapped(line, screen, indent=2):
-                screen.print(piece, soft_wrap=True)
+    lines = [f"{one['model_id']}: {one['refuse_reason']}" for one in refused[:MOST_SHOWN]]
+    if more := max(0, len(usable) - MOST_SHOWN) + max(0, len(refused) - MOST_SHOWN):
+        lines.append(f"and {more:,} more: {program()} info --json")
+    for line in lines:
+        for piece in wrapped(Text(clean(line), "basis"), screen, indent=2):
+            screen.print(piece, soft_wrap=True)
 
 
 def _table(models: Sequence[dict[str, Any]], look: Signs, *, is_narrow: bool) -> Table:

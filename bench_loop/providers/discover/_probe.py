@@ -49,7 +49,11 @@ class FoundServer:
     version: str | None
     state: State
     name: str | None = None
-    """What the user saved it under."""
+    """What the user saved it under, or named it by; None: it was found on a usual port."""
+
+    @property
+    def is_named(self) -> bool:
+        return self.name is not None
 
 
 def look(places: Iterable[Place], limit_s: float) -> tuple[FoundServer, ...]:
