@@ -69,7 +69,7 @@ def _cell(value: object) -> str:
     return " ".join(str(value).split()).replace("|", "\\|")
 
 
-# --- docs/commands.md, docs/suites.md ------------------------------------------------------------------------------------
+# --- docs/commands.md, docs/suites.md -------------------------------------------------------------
 
 
 def command_help() -> str:

@@ -190,7 +190,8 @@ class _Work:
             return lack_of_room(embedded.weights_facts(model_id), free_room(), window)
         with self._server(model_id) as server:
             told = server.server()
-            room = whole_room(machine_behind(told, detect()))
+            here = machine_behind(told.endpoint, detect(), is_local=told.is_local)
+            room = whole_room(here)
             return lack_of_room(server.model(model_id), room, window, told.kv_cache_type)
 
     def find_run(self, model_id: str, since: datetime) -> str | None:

@@ -116,10 +116,10 @@ def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
     from bench_loop.providers import discover
 
     named = [discover.meet(_address(text), warn) for text in endpoints]
-    here = named or list(filter(discover.may_be_taken, discover.known_servers()))
+    servers = named or list(filter(discover.may_be_taken, discover.known_servers()))
     facts = detect()
     found: list[Candidate] = []
-    for one in here:
+    for one in servers:
         limit_s = math.inf if named else discover.ASK_LIMIT_S
         try:
             with closing(discover.connect(one, limit_s)) as provider:
@@ -129,7 +129,8 @@ def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
                 raise
             warn(f"{error.message} It is left out.")
             continue
-        room = whole_room(machine_behind(server, facts))
+        here = machine_behind(server.endpoint, facts, is_local=server.is_local)
+        room = whole_room(here)
         found += [candidate(server, model, room, window, is_named=one.is_named) for model in models]
     if not found:
         raise ProviderError(

@@ -141,7 +141,10 @@ def not_ready(server: FoundServer) -> Finding:
     code, severity, evidence, remedy = _STATES[server.state]
     is_there = server.state in ("loading", "locked")
     subject = f"{server.engine if is_there else server.name} at {server.endpoint}"
-    return _server(code, severity, evidence, remedy.format(name=server.name or "NAME"), subject)
+    if server.state == "locked" and server.name is None:
+        remedy = "bench-loop endpoints add NAME {url}, then: " + remedy
+    words = {"name": server.name or "NAME", "url": server.endpoint}
+    return _server(code, severity, evidence, remedy.format(**words), subject)
 
 
 def examine_server(
@@ -168,7 +171,7 @@ def examine_server(
     except BenchLoopError as error:
         yield _server("model_fails", "error", error.message.rstrip("."), error.remedy, subject)
         return
-    own = machine_behind(server, machine)
+    own = machine_behind(server.endpoint, machine, is_local=server.is_local)
     yield from preflight(Subject(server, model, own, window))
     yield from template_of_file(provider, model)
     if chosen.is_asked:

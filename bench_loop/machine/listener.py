@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from bench_loop.contracts.provider import ServerFacts
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.forwarders import is_forwarder
 from bench_loop.machine.record import UNKNOWN
@@ -38,14 +37,13 @@ def listener_at(endpoint: str) -> Listener | None:
     return Listener(name, bool(forwarders))
 
 
-def machine_behind(server: ServerFacts, here: MachineFacts) -> MachineFacts:
-    """The machine that a server runs on: this one, or an unknown one at the end of an address.
+def machine_behind(endpoint: str, here: MachineFacts, *, is_local: bool) -> MachineFacts:
+    """The machine that a server runs on: this one, or an unknown one at the end of its address.
 
-    Behind a loopback address may stand a tunnel to another machine.
+    `is_local`: the address is a loopback one, behind which may stand a tunnel to another machine.
     """
-    listener = listener_at(server.endpoint) if server.is_local else None
-    is_here = server.is_local and not (listener and listener.is_forwarder)
-    return here if is_here else MachineFacts()
+    listener = listener_at(endpoint) if is_local else None
+    return here if is_local and not (listener and listener.is_forwarder) else MachineFacts()
 
 
 def _programs_at(port: int) -> Iterator[str]:

@@ -199,7 +199,8 @@ class _Exchange:
         """Read to the end, to the limit, or until `take` has enough."""
         size = 0
         try:
-            for data in self._response.iter_bytes() if self._response is not None else ():
+            # As they came: nothing encoded was asked for, and unpacking may have no end.
+            for data in self._response.iter_raw() if self._response is not None else ():
                 now = self._now()
                 size += len(data)
                 if take(data, now) or self.is_cut:

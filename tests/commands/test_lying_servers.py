@@ -13,7 +13,7 @@ from bench_loop.providers.discover import _places
 from tests.fakes.liars import LIARS
 
 KEY = "sk-this-key-is-for-my-own-server-only"
-PATIENT_S = 30.0
+PATIENT_S = 60.0
 """Far more than the limits, on a machine that is busy; far less than the waits of the liars."""
 
 COMMANDS = (

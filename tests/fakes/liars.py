@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
 
 from tests.fakes import engines
@@ -90,6 +91,12 @@ class Turncoat(FakeServer):
         super().__init__()
         self._first, self._count, self._then = first, count, then
 
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        for server in (self._first, self._then):
+            if isinstance(server, FakeServer):
+                server.close()
+
     def answer(self, request: Request) -> Reply:
         if len(self.requests) <= self._count:
             return self._first.answer(request)
@@ -120,10 +127,12 @@ def _answer(body: bytes, *headers: bytes) -> bytes:
     return b"\r\n".join((*head, b"", body))
 
 
+@cache
 def _bomb() -> bytes:
     return gzip.compress(b" " * (200 * 2**20), 9)
 
 
+@cache
 def _fat() -> bytes:
     return json.dumps(listing(*(f"m{number}" for number in range(60_000)), owner="vllm")).encode()
 

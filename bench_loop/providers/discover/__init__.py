@@ -90,7 +90,11 @@ def find_server(
     Where none is ready and one is still loading its model, `say` is told and it is waited for. An
     engine that nobody knows is not taken unasked: it may only forward to a cloud.
     """
-    found = _when_loaded(lambda: tuple(filter(is_local, known_servers(places))), say, wait_s)
+
+    def here() -> tuple[FoundServer, ...]:
+        return tuple(one for one in known_servers(places) if one.is_local)
+
+    found = _when_loaded(here, say, wait_s)
     return next(filter(_is_usable, found), None)
 
 
@@ -154,11 +158,6 @@ def may_be_taken(server: FoundServer) -> bool:
     An engine that nobody knows may only forward to a cloud.
     """
     return is_open(server) and (server.is_named or server.engine != UNKNOWN)
-
-
-def is_local(server: FoundServer) -> bool:
-    """Whether the server listens on this machine."""
-    return parse_endpoint(server.endpoint).is_local
 
 
 def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
