@@ -12,13 +12,17 @@ from bench_loop.commands.parameters import Duration, Streams
 
 OPTIONS = (
     click.option(
-        "--speed-budget", type=click.FloatRange(0), metavar="S", help="Seconds for speed."
+        "--speed-budget",
+        type=click.FloatRange(0),
+        metavar="S",
+        help="Seconds for speed: how large its plan is, and how many repeats.",
     ),
     click.option(
         "--budget",
         type=Duration(),
         metavar="TIME",
-        help="Time for the whole run, like 15m; what does not fit is refused, never cut.",
+        help="Time for the whole run, like 15m: refused where the tasks would not fit; stopped, "
+        "incomplete, where they turn out slower.",
     ),
     click.option(
         "--context-curve", is_flag=True, help="Measure speed with 8K, 16K and 32K filled."

@@ -116,11 +116,12 @@ def opened(name: str) -> Iterator[Foresight]:
 def sentences(found: Divergence, pieces: int) -> list[str]:
     """The figures with their intervals at 95 %, and what they are not."""
     low, high = (100 * bound for bound in found.agreement_interval)
+    parts = "1 piece" if pieces == 1 else f"{pieces} pieces"
     kl = "no interval of one piece"
     if found.mean_kl_interval is not None:
         kl = f"{found.mean_kl_interval[0]:.4f} to {found.mean_kl_interval[1]:.4f}"
     return [
-        f"positions         {found.positions:,} in {pieces} pieces of text",
+        f"positions         {found.positions:,} in {parts} of text",
         f"top-1 agreement   {100 * found.agreement:.2f} % ({low:.2f} to {high:.2f})",
         f"mean KL (A to B)  at least {found.mean_kl:.4f} nats ({kl})",
         "",

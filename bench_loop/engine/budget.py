@@ -192,7 +192,7 @@ def _does_not_fit(outset: Outset, elapsed_s: float, least_s: float) -> UsageErro
     )
     return UsageError(
         f"{what} would take about {_words(least_s)} on this machine, more than the budget of "
-        f"{_words(budget_s)}; no task of it is left out to fit.",
+        f"{_words(budget_s)}; no task is left out to fit.",
         remedy=remedy,
     )
 

@@ -72,7 +72,7 @@ def _in_llama_swap(listing: dict[str, Any], model_id: str) -> list[str] | None:
     return [model_id for one in running if one.get("state") not in GONE_STATES]
 
 
-def _in_lm_studio(listing: dict[str, Any], model_id: str) -> list[str] | None:
+def _in_lmstudio(listing: dict[str, Any], model_id: str) -> list[str] | None:
     models = as_dicts(listing.get("models"))
     if not any("loaded_instances" in model for model in models):
         return None
@@ -101,7 +101,7 @@ DIALECTS = (
     ),
     _Dialect(
         "/api/v1/models",
-        _in_lm_studio,
+        _in_lmstudio,
         lambda name: ("/api/v1/models/unload", {"instance_id": name}),
     ),
     _Dialect("/models", _in_llama_router, lambda name: ("/models/unload", {"model": name})),

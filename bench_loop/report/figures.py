@@ -2,7 +2,8 @@
 
 The half-width of the interval decides: it is rounded to one significant digit (two if it starts
 with 1), and the value is rounded to that place. 40.31 with 0.6 is `40.3 ±0.6`. Scores are whole
-points, or tenths where the interval is that narrow: one of four tasks is 25, never 30.
+points, or tenths where the interval is that narrow: one of four tasks is 25, never 30. A rate keeps
+two digits however wide its interval: 5.2 with 21 is `5.2 ±20`, never 10.
 Absence is never a figure: what is unknown is None here and a word on the page.
 """
 
@@ -24,6 +25,8 @@ _SIGNIFICANT = 3
 """Digits of a value whose interval is unknown."""
 _FINEST = 4
 """Digits of a rate or time at most."""
+_COARSEST = 2
+"""Digits of a rate or time at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +92,15 @@ def rate(value: float, half_width: float | None) -> Figure:
     """A rate or a time: `40.3` and `±0.6`; three significant digits where no spread is known.
 
     Never more than four digits: no clock here tells more, and a smaller half-width is given as one
-    unit of the last of them.
+    unit of the last of them. Never fewer than two: it may stand without its half-width.
     """
     if half_width is None or half_width <= 0 or value <= 0:
         return Figure(significant(value), None, exact(value, None))
-    decimals = min(place(half_width), _FINEST - 1 - _exponent(value))
-    shown = max(half_width, 10.0**-decimals)
+    finest, coarsest = (digits - 1 - _exponent(value) for digits in (_FINEST, _COARSEST))
+    decimals = min(place(half_width), finest)
+    shown = number(max(half_width, 10.0**-decimals), decimals)
     interval = (value - half_width, value + half_width)
-    return Figure(number(value, decimals), f"±{number(shown, decimals)}", exact(value, interval))
+    return Figure(number(value, max(decimals, coarsest)), f"±{shown}", exact(value, interval))
 
 
 def deviation(stdev: float, value: float) -> str:

@@ -14,6 +14,7 @@ from bench_loop.contracts.verifier import Outcome
 from bench_loop.report import figures
 from bench_loop.report.views import OUTCOME_WORDS
 
+PART_GAP = 3
 LABEL = 16
 """Columns of the name at the left of a line, as long as the longest suite name and a gap."""
 
@@ -117,6 +118,18 @@ def wrapped(
         lines[-1].append("…")
         lines[-1].truncate(room, overflow="ellipsis")
     return [Text(" " * indent).append_text(line) for line in lines]
+
+
+def side_by_side(parts: Sequence[Text], columns: int, *, indent: int = 0) -> list[Text]:
+    """`parts` three columns apart, on as many lines as they need; no part is broken."""
+    lines = [Text(" " * indent)]
+    for part in parts:
+        gap = 0 if lines[-1].cell_len == indent else PART_GAP
+        if gap and lines[-1].cell_len + gap + part.cell_len > columns:
+            lines.append(Text(" " * indent))
+            gap = 0
+        lines[-1].append(" " * gap).append_text(part)
+    return lines
 
 
 def axis() -> Text:

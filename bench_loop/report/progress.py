@@ -40,9 +40,12 @@ from bench_loop.report.marks import (
     wrapped,
 )
 from bench_loop.result.records import Trial
+from bench_loop.scoring.load import is_sustained
 
 SPEED = "speed"
 REFRESH_S = 0.25
+SUSTAINED_LINE_S = 30.0
+"""On a pipe, the time from one line about a sustained load to the next."""
 
 
 class RunProgress:
@@ -78,6 +81,7 @@ class RunProgress:
         self._last_loss: Text | None = None
         self._rate: float | None = None
         self._began = self._left_since = clock()
+        self._next_sustained_line = self._began
         self._screen = _Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
@@ -138,6 +142,7 @@ class RunProgress:
 
     def _take_kept(self, trials: Sequence[Trial]) -> None:
         """Of a run that is resumed: what is done already."""
+        trials = [trial for trial in trials if not is_sustained(trial.task_id)]
         timed = sum(trial.suite == SPEED for trial in trials)
         if timed:
             self._planned = {SPEED: timed, **self._planned}
@@ -170,15 +175,18 @@ class RunProgress:
     def _begin(self, event: TrialStarted) -> None:
         self._current = event
         self._outcomes.setdefault(event.suite, [])
-        self._note = ""
+        self._note = "Sustained load" if is_sustained(event.task_id) else ""
         self._draw()
         if self._screen:
             self._screen.is_still = event.is_timed
 
     def _finish(self, event: TrialFinished) -> None:
         trial = event.trial
-        self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
         self._rate = event.generation_tps or self._rate
+        if is_sustained(trial.task_id):
+            self._sustain(event)
+            return
+        self._outcomes.setdefault(trial.suite, []).append(trial.outcome)
         if self._screen:
             self._screen.is_still = False
             if trial.outcome not in (None, "pass"):
@@ -186,6 +194,22 @@ class RunProgress:
         else:
             self._write(self._finished_line(event))
         self._draw()
+
+    def _sustain(self, event: TrialFinished) -> None:
+        """One request of a sustained load: of hundreds, so no cell and not a line each."""
+        if self._screen:
+            self._screen.is_still = False
+        elif self._clock() >= self._next_sustained_line:
+            self._next_sustained_line = self._clock() + SUSTAINED_LINE_S
+            self._write(self._sustained_line(event))
+        self._draw()
+
+    def _sustained_line(self, event: TrialFinished) -> Text:
+        line = Text(" " * len(f"[{self._total}/{self._total}] ")).append_text(label(SPEED))
+        line.append("sustained")
+        if event.generation_tps is not None:
+            line.append(f"  {figures.significant(event.generation_tps, 2)} tok/s")
+        return line
 
     def _draw(self) -> None:
         if self._screen:

@@ -9,6 +9,7 @@ from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
 from bench_loop.report.printable import one_line
+from bench_loop.report.probes import determinism, usable
 from bench_loop.report.records import PathNode, Reading, RunView, Stat
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
@@ -34,8 +35,6 @@ from bench_loop.report.trials import (
     with_outcome,
 )
 from bench_loop.result.records import (
-    ContextFacts,
-    Determinism,
     Imported,
     Machine,
     RunHeader,
@@ -249,7 +248,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
     """The core settings: equal, or two runs are not comparable."""
     settings, sampling, subject = result.settings, result.settings.sampling, result.subject
     context = subject.context
-    loaded = context.loaded if context else None
+    loaded, declared = (context.loaded, context.declared) if context else (None, None)
     return _readings(
         ("temperature", f"{sampling.temperature:g}" if sampling else None),
         (
@@ -261,7 +260,8 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
         ("window asked, loaded", _windows(settings.context_window, loaded)),
-        ("window usable", _usable(context) if result.imported is None else None),
+        ("window declared", figures.count(declared) if declared else None),
+        ("window usable", usable(context) if result.imported is None else None),
         ("thinking", _thinking(result)),
         ("prompt cache", _cache(settings.use_prompt_cache)),
         ("flash attention", _switch(settings.flash_attention)),
@@ -270,7 +270,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         ("KV cache", subject.kv_cache_type or "unknown"),
         ("speculative decoding", subject.speculative or "unknown"),
         ("on the GPU", _offload(subject)),
-        ("same answer twice", _determinism(result.determinism) if not result.imported else None),
+        ("same answer twice", determinism(result.determinism) if not result.imported else None),
         *(result.imported.stated.items() if result.imported else ()),
     )
 
@@ -289,29 +289,11 @@ def _cache(is_used: bool | None) -> str | None:
     return {True: "allowed", False: "off", None: None}[is_used]
 
 
-def _usable(context: ContextFacts | None) -> str:
-    if context is None or context.usable is None:
-        why = context.not_usable_reason if context else None
-        return f"not found: {why}" if why else "not probed"
-    return figures.count(context.usable)
-
-
 def _offload(subject: Subject) -> str:
     if subject.offloaded_share is not None:
         return f"{figures.percent(subject.offloaded_share)} of the model"
     layers = subject.offloaded_layers
     return "unknown" if layers is None else f"{layers} layers"
-
-
-def _determinism(found: Determinism | None) -> str:
-    if found is None:
-        return "not probed"
-    same = f"{found.identical} of {found.prompts} prompts"
-    if found.first_difference is None:
-        return same
-    return (
-        f"{same}; the others part after {figures.count(found.first_difference)} characters or more"
-    )
 
 
 def machine_readings(machine: Machine) -> tuple[Reading, ...]:

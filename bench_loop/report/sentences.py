@@ -126,6 +126,15 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         )
     if place := place_of_server(header.machine):
         found.append(Notice("information", place))
+    load = header.speed.sustained if header.speed else None
+    if load is not None and load.ratio < constants.THROTTLING_RATIO:
+        found.append(
+            Notice(
+                "limit",
+                f"Throttling: after {figures.duration(load.duration_s)} of load it wrote at "
+                f"{figures.percent(load.ratio)} of its speed at the beginning.",
+            )
+        )
     censored = [one_line(suite.suite) for suite in quality_suites(header) if is_censored(suite)]
     if censored:
         names = ", ".join(censored)

@@ -21,13 +21,15 @@ from bench_loop.report.marks import (
     label,
     outcome_word,
     score_bar,
+    side_by_side,
     sign,
     signal_path,
     tape_lines,
     wrapped,
 )
+from bench_loop.report.probes import probe_readings
 from bench_loop.report.progress import RunProgress
-from bench_loop.report.records import LoadTable
+from bench_loop.report.records import LoadTable, Reading
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.speed import load_tables
 from bench_loop.report.stack import harness_label
@@ -74,7 +76,7 @@ def print_run(
         _head(result, page),
         _lede(result, page),
         _speed(result.speed, page),
-        _sensors(result, page),
+        _readings((*probe_readings(result), *sensor_readings(result)), page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _losses(result, page),
@@ -138,13 +140,13 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
         ("TTFT ", speed.ttft_s, "s"),
         ("load ", speed.load_s, "s"),
     )
-    line = Text()
-    for name, spread, unit in readings:
-        if spread is not None:
-            line.append("   " if line else "").append(name)
-            line.append(str(views.spread_figure(spread)), style="figure")
-            line.append(f" {unit}", style="basis")
-    first, *rest = wrapped(line or Text("not measured", style="basis"), page.screen, indent=LABEL)
+    shown = [
+        Text.assemble(name, (str(views.spread_figure(spread)), "figure"), (f" {unit}", "basis"))
+        for name, spread, unit in readings
+        if spread is not None
+    ]
+    unknown = Text("not measured", style="basis")
+    first, *rest = side_by_side(shown or [unknown], page.columns, indent=LABEL)
     yield label("speed").append_text(first[LABEL:])
     yield from rest
     yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
@@ -152,9 +154,9 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
         yield from _load_lines(table, page)
 
 
-def _sensors(result: RunResult, page: _Page) -> Iterator[Text]:
-    """Memory at its peak, and energy; a dash where no sensor told."""
-    for reading in sensor_readings(result):
+def _readings(readings: Sequence[Reading], page: _Page) -> Iterator[Text]:
+    """What was found beside the scores: a line for each."""
+    for reading in readings:
         first, *rest = wrapped(Text(reading.value, style="basis"), page.screen, indent=LABEL)
         yield label(reading.name).append_text(first[LABEL:])
         yield from rest
@@ -163,13 +165,12 @@ def _sensors(result: RunResult, page: _Page) -> Iterator[Text]:
 def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
     """A table of a few figures as lines, each known figure after its name."""
     for number, row in enumerate(table.rows):
-        line = Text()
-        for (name, unit), figure in zip(table.heads, row, strict=True):
-            if figure != figures.UNKNOWN:
-                line.append("   " if line else "").append(f"{name} ", style="basis")
-                line.append(figure, style="figure")
-                line.append(f" {unit}" if unit else "", style="basis")
-        first, *rest = wrapped(line, page.screen, indent=LABEL)
+        shown = [
+            Text.assemble((f"{name} ", "basis"), (figure, "figure"), (f" {unit}".rstrip(), "basis"))
+            for (name, unit), figure in zip(table.heads, row, strict=True)
+            if figure != figures.UNKNOWN
+        ]
+        first, *rest = side_by_side(shown, page.columns, indent=LABEL)
         yield label("" if number else table.title.lower()).append_text(first[LABEL:])
         yield from rest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench_loop.commands._benchmark import incomplete
 from bench_loop.commands._setup import needs_sandbox
 from bench_loop.engine.plan import make_plan
-from tests.result.test_store import read
+from tests.result.documents import read
 
 STOPPED = read(status="incomplete", status_reason="The server failed in 2 of 9 trials.")
 

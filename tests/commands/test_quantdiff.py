@@ -99,6 +99,7 @@ def test_figures_of_two_servers_are_printed_as_json(server: Foreseeing) -> None:
 
 def test_the_text_says_that_it_is_a_diagnostic_and_a_bound(server: Foreseeing) -> None:
     outcome = run(server.url, server.url, "--tokens", "50")
+    assert "positions         50 in 1 piece of text" in outcome.stdout
     assert "top-1 agreement   100.00 % (92.87 to 100.00)" in outcome.stdout
     assert "at least 0.0000 nats (no interval of one piece)" in outcome.stdout
     assert "A diagnostic, in no score." in outcome.stdout

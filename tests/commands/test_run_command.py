@@ -106,6 +106,7 @@ def test_an_embedding_model_is_refused_before_anything_is_asked_of_it(
 def test_a_server_that_is_still_loading_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("bench_loop.providers.discover.LOADING_LIMIT_S", 1.5)
     with FakeOpenAI(engine="llama.cpp", loading=1000) as server:
         arguments = ["--model", "tiny", "--provider", "openai_compat", "--endpoint", server.url]
         said = refusal(arguments, tmp_path, monkeypatch, capsys)

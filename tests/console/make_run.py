@@ -14,14 +14,13 @@ from bench_loop.result.records import (
     RunResult,
     Settings,
     ShapeSpeed,
-    Software,
     Speed,
     Spread,
     Subject,
     SuiteResult,
     Trial,
 )
-from bench_loop.scoring.constants import SCORING_VERSION
+from tests.result.documents import document
 
 HASH = "sha256:" + "ab" * 32
 STARTED = datetime(2026, 11, 29, 14, 2, tzinfo=UTC)
@@ -142,12 +141,7 @@ def make_run(
     """A complete run of the core profile; `suites` maps a name to outcomes, score, interval."""
     suites = CORE_SUITES if suites is None else suites
     fields: dict[str, Any] = {
-        "schema_version": 1,
         "run_id": "20261129T140200Z-abcdefgh23",
-        "run_index": 0,
-        "status": "complete",
-        "benchmark_version": "0.1.0",
-        "scoring_version": SCORING_VERSION,
         "profile": "core",
         "started_at": STARTED,
         "finished_at": STARTED + timedelta(seconds=312),
@@ -182,7 +176,6 @@ def make_run(
             wall_limit_rule="120 s + 3 x expected",
             use_prompt_cache=True,
         ),
-        "software": Software(bench_loop="0.1.0", python="3.11.2", platform="Linux", packages={}),
         "speed": make_speed(),
         "aggregates": CORE,
         "suites": tuple(make_suite(name, *facts) for name, facts in suites.items()),
@@ -192,4 +185,4 @@ def make_run(
             for number, letter in enumerate(letters)
         ),
     }
-    return RunResult(**(fields | changes))
+    return RunResult.model_validate(document(**(fields | changes)), strict=False)

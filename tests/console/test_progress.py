@@ -98,6 +98,37 @@ def test_the_total_grows_when_the_speed_plan_is_chosen() -> None:
     ]
 
 
+def sustained(stage: Stage, requests: int) -> None:
+    """A plan of three shapes, then so many requests of a sustained load, a second each."""
+    stage.progress(RunStarted("id", "qwen3.5:27b", 0))
+    stage.progress(SpeedPlanned("minimum", 12.4, 3))
+    for _ in range(3):
+        stage.trial("speed", None, task_id="p1024x64", reason=None)
+    for _ in range(requests):
+        stage.trial("speed", None, seconds=1.0, task_id="s-p128x64", reason=None)
+
+
+def test_a_sustained_load_is_told_from_time_to_time_and_not_by_its_hundreds_of_requests() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress:
+        sustained(stage, 120)
+    assert stage.stream.getvalue().splitlines()[-5:] == [
+        "[3/3] speed           measured  p1024x64  3.2 s  41 tok/s",
+        *["      speed           sustained  41 tok/s"] * 4,
+    ]
+
+
+def test_requests_of_a_sustained_load_have_no_cells() -> None:
+    stage = Stage(is_terminal=True)
+    with stage.progress as progress:
+        progress(RunStarted("id", "qwen3.5:27b", 0))
+        sustained(stage, 120)
+        stage.begin("speed", "s-p128x64")
+        frame = stage.last_frame()
+    assert "3 of 3" in frame
+    assert "Sustained load" in frame
+
+
 def test_text_of_a_trial_cannot_steer_the_terminal() -> None:
     stage = Stage(is_terminal=False)
     with stage.progress:

@@ -17,8 +17,11 @@ from bench_loop.report.terminal import print_run
 from bench_loop.result.records import (
     Aggregates,
     ConcurrencyPoint,
+    ContextFacts,
     CurvePoint,
+    Determinism,
     RunResult,
+    Spread,
     Sustained,
 )
 from tests.console.make_run import SMOKE, make_run, make_speed, make_trial
@@ -253,6 +256,52 @@ def test_what_was_measured_beyond_short_requests_stands_under_the_speed() -> Non
     assert "streams at once streams 4 together 151 tok/s" in shown
     assert "sustained load for 10 min first tenth 40.0 tok/s last tenth 34.0 tok/s kept 85" in shown
     assert "p50 24.8 ms p95 26.0 ms p99 31.0 ms" in shown
+
+
+def test_a_figure_is_not_parted_from_its_name_at_the_end_of_a_line() -> None:
+    wait = Spread(peak=0.0109, mean=0.0109, median=0.0109, stdev=None, n=1)
+    together = ConcurrencyPoint(
+        streams=1,
+        failed=0,
+        aggregate_tps=5.72,
+        stream_tps=make_speed().generation_tps,
+        ttft_s=wait,
+        queue_wait_s=wait,
+    )
+    shown = text(make_run(speed=make_speed(concurrency=(together,))))
+    first, second = shown.partition("streams at once")[2].splitlines()[:2]
+    assert first.endswith("TTFT 0.0109 s")
+    assert second == " " * 16 + "queue 0.0109 s   failed 0"
+
+
+@pytest.mark.parametrize(("ratio", "is_told"), [(0.85, True), (0.95, False)])
+def test_throttling_is_said_in_a_sentence_before_the_figures(ratio: float, is_told: bool) -> None:
+    load = Sustained(duration_s=600, n=40, first_tps=40, last_tps=40 * ratio, ratio=ratio)
+    shown = " ".join(text(make_run(speed=make_speed(sustained=load))).split())
+    sentence = "Throttling: after 10 min of load it wrote at 85 % of its speed at the beginning."
+    assert (sentence in shown.partition("speed 40")[0]) is is_told
+
+
+def test_what_was_probed_is_told() -> None:
+    context = ContextFacts(declared=131_072, loaded=8192, usable=7650)
+    subject = make_run().subject.model_copy(update={"context": context})
+    same = Determinism(prompts=3, identical=3, first_difference=None)
+    shown = text(make_run(subject=subject, determinism=same))
+    assert "window          declared 131,072, loaded 8,192, usable 7,650" in shown
+    assert "same twice      3 of 3 prompts" in shown
+
+
+def test_a_probe_without_a_figure_says_why() -> None:
+    why = "the model cannot repeat a marker even from a short prompt"
+    context = ContextFacts(loaded=8192, not_usable_reason=why)
+    subject = make_run().subject.model_copy(update={"context": context})
+    assert f"usable not found: {why}" in " ".join(text(make_run(subject=subject)).split())
+
+
+def test_what_was_not_probed_takes_no_room() -> None:
+    shown = text(make_run(determinism=None))
+    assert "usable" not in shown
+    assert "same twice" not in shown
 
 
 def test_what_was_not_measured_takes_no_room() -> None:

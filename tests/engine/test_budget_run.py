@@ -94,7 +94,7 @@ def test_repeats_give_way_and_no_task_does(tmp_path: Path) -> None:
 
 
 def test_a_run_that_cannot_fit_does_not_begin(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no task of it is left out to fit"):
+    with pytest.raises(UsageError, match="no task is left out to fit"):
         run(tmp_path, 60, even)
     assert not list(tmp_path.glob("*.json"))
 

@@ -18,7 +18,7 @@ from bench_loop.engine.run import Run
 from bench_loop.errors import ContextCutError, UsageError
 from bench_loop.result import store
 from bench_loop.result.records import RunResult
-from bench_loop.selftest.simulated import simulator
+from bench_loop.selftest.simulated import Sent, simulator
 from bench_loop.simulator.settings import Program, Settings
 from submissions import checks, intake
 
@@ -128,23 +128,40 @@ def test_more_streams_than_slots_are_refused_before_anything_is_sent(
         run(llama, tmp_path, RunOptions(concurrency=(1, 4)))
 
 
+def really_held(sent: list[Sent]) -> tuple[float, float]:
+    """By the server's own log, its speed in the first and in the last tenth of these requests."""
+    began, ended = sent[0].received_s, sent[-1].events[-1][0]
+    edge_s = (ended - began) / 10
+    first = [one for one in sent if one.received_s <= began + edge_s]
+    last = [one for one in sent if one.events[-1][0] >= ended - edge_s]
+    return pooled_tps(first), pooled_tps(last)
+
+
+def pooled_tps(sent: list[Sent]) -> float:
+    """Tokens after the first event of each, by the time in which they were sent."""
+    tokens = sum(sum(tokens for _, tokens, _ in one.events[1:]) for one in sent)
+    return tokens / sum(one.events[-1][0] - one.events[0][0] for one in sent)
+
+
 @pytest.mark.slow
 def test_a_machine_that_slows_down_is_found_throttling(tmp_path: Path) -> None:
-    # The speed falls evenly to a quarter within 20 s of the first request.
-    program = Program(prefill_tps=40_000.0, decode_tps=900.0, decay_to=0.25, decay_s=20.0)
+    # The speed falls evenly to a tenth within 40 s of the first request: whenever in them the load
+    # begins, its 8 s lose more than a tenth.
+    program = Program(prefill_tps=40_000.0, decode_tps=300.0, decay_to=0.1, decay_s=40.0)
     with simulator(Settings("llama.cpp", {"sim": program})) as server:
         result = run(server.connect(), tmp_path, RunOptions(sustained_s=8.0))
         held = [trial for trial in result.trials if trial.task_id.startswith("s-")]
         requests = len(result.trials) + 2  # one that loads the model, and the calibration
-        first, last = server.sent(requests - len(held)), server.sent(requests - 1)
+        server.sent(requests - 1)
+        first_tps, last_tps = really_held(server.all_sent()[requests - len(held) :])
+    assert last_tps < 0.9 * first_tps
     assert result.speed is not None
     load = result.speed.sustained
     assert load is not None
     assert load.n == len(held)
-    # A tenth of the time holds a few requests, each slower than the one before.
-    assert load.first_tps == pytest.approx(first.generation_tps, rel=0.15)
-    assert load.last_tps == pytest.approx(last.generation_tps, rel=0.15)
-    assert load.ratio < 0.9
+    assert load.first_tps == pytest.approx(first_tps, rel=0.1)
+    assert load.last_tps == pytest.approx(last_tps, rel=0.1)
+    assert load.ratio == pytest.approx(load.last_tps / load.first_tps)
     assert "throttling" in result.speed.findings
     assert all(trial.output is None for trial in held)
     assert refusals(result) == []

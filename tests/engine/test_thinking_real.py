@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from bench_loop.contracts.chat import ChatReply
 from bench_loop.engine.thinking import thinking_mode
 from bench_loop.errors import UsageError
 from bench_loop.providers import openai_compat
+from bench_loop.result import store
 from tests.llama_cpp import THINKING_TEMPLATE, LlamaCpp, llama_cpp
 from tests.providers.replay import question
 
@@ -70,7 +70,10 @@ def test_a_model_without_the_switch_is_refused(real_server: LlamaCpp) -> None:
 def test_a_run_records_the_setting_and_sends_it(thinker: LlamaCpp, tmp_path: Path) -> None:
     arguments = ["run", "--model", thinker.model_id, "--provider", "openai_compat"]
     arguments += ["--endpoint", thinker.url, "--suites", "reasonmath", "--thinking", "on"]
-    arguments += ["--context-window", "768", "--output", str(tmp_path), "--json"]
-    result = json.loads(CliRunner().invoke(group, arguments).stdout)
-    assert result["subject"]["thinking"] is True
-    assert all(trial["thinking"] for trial in result["trials"])
+    arguments += ["--context-window", "768", "--output", str(tmp_path)]
+    outcome = CliRunner().invoke(group, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    result = store.load(tmp_path / "latest.json")
+    assert result.subject.thinking is True
+    assert result.trials
+    assert all(trial.thinking for trial in result.trials)

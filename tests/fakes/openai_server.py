@@ -105,7 +105,11 @@ class FakeOpenAI(FakeServer):
 
     def _listing(self) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp", "vllm": "vllm", "unknown": "someone"}[self.engine]
-        data = [{"id": name, "object": "model", "owned_by": owner} for name in self.models]
+        data: list[dict[str, Any]] = [
+            {"id": name, "object": "model", "owned_by": owner} for name in self.models
+        ]
+        if self.engine == "vllm":
+            data = [entry | {"max_model_len": self.window} for entry in data]
         listing: dict[str, Any] = {"object": "list", "data": data}
         if self.engine == "llama.cpp":
             listing["models"] = [

@@ -15,13 +15,12 @@ from bench_loop.result.records import (
     Profile,
     RunResult,
     Settings,
-    Software,
     Subject,
     Trial,
 )
-from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import score_run
 from bench_loop.scoring.suites import SuiteKey
+from tests.result.documents import document
 
 HASH = "sha256:" + "a1" * 32
 SUITES = ("reasonmath", "loop_schema", "instructfollow")
@@ -182,12 +181,7 @@ def result(
     )
     finished = datetime(2026, 11, 29, 14, 2, tzinfo=UTC) + timedelta(minutes=number)
     known: dict[str, object] = {
-        "schema_version": 1,
         "run_id": f"20261129T1402{number:02}Z-abcdefghij",
-        "run_index": 0,
-        "status": "complete",
-        "benchmark_version": "0.1.0",
-        "scoring_version": SCORING_VERSION,
         "profile": profile,
         "started_at": finished - timedelta(minutes=9),
         "finished_at": finished,
@@ -206,15 +200,12 @@ def result(
             flash_attention=True,
             parallel_slots=1,
         ),
-        "software": Software(
-            bench_loop="0.1.0", python="3.11.7", platform="Linux x86_64", packages={"httpx": "0.28"}
-        ),
         "speed": scores.speed,
         "aggregates": scores.aggregates,
         "suites": scores.suites,
         "trials": (*measured, *quality),
     }
-    return RunResult(**{**known, **changes})
+    return RunResult.model_validate(document(**{**known, **changes}), strict=False)
 
 
 def many(count: int = 14, seed: int = 7) -> list[RunResult]:

@@ -118,7 +118,7 @@ def test_a_saved_endpoint_is_shown_in_every_state(capfd: pytest.CaptureFixture[s
     with (
         FakeOpenAI(engine="llama.cpp", loading=9) as loading,
         engines.jan(api_key="k") as locked,
-        engines.lmstudio() as ready,
+        engines.LMStudio() as ready,
     ):
         for name, url in (
             ("slow", loading.url),

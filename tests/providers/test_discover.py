@@ -44,10 +44,10 @@ def running() -> Iterator[Callable[..., tuple[Place, ...]]]:
         (FakeOllama, "ollama", "ollama", "0.33.0"),
         (lambda: FakeOllama([]), "ollama", "ollama", "0.33.0"),
         (lambda: FakeOpenAI(engine="llama.cpp"), "openai_compat", "llama.cpp", "b7777-abcdef"),
-        (engines.lmstudio, "openai_compat", "lmstudio", None),
-        (lambda: engines.lmstudio(is_new=False), "openai_compat", "lmstudio", None),
+        (engines.LMStudio, "openai_compat", "lmstudio", None),
+        (lambda: engines.LMStudio(is_new=False), "openai_compat", "lmstudio", None),
         (engines.vllm, "openai_compat", "vllm", "0.21.0"),
-        (engines.llama_swap, "openai_compat", "llama-swap", "180"),
+        (engines.LlamaSwap, "openai_compat", "llama-swap", "180"),
         (engines.jan, "openai_compat", "jan", None),
         (engines.mlx, "openai_compat", "mlx", None),
         (FakeOpenAI, "openai_compat", "unknown", None),
@@ -63,8 +63,8 @@ def test_an_engine_is_known_by_its_own_words(
 @pytest.mark.parametrize(
     ("make", "engine"),
     [
-        (engines.lmstudio, "lmstudio"),
-        (engines.llama_swap, "llama-swap"),
+        (engines.LMStudio, "lmstudio"),
+        (engines.LlamaSwap, "llama-swap"),
         (engines.jan, "jan"),
         (engines.mlx, "mlx"),
     ],
@@ -77,7 +77,7 @@ def test_a_result_names_the_engine_as_discovery_does(
 
 
 def test_an_engine_is_not_asked_for_what_others_have() -> None:
-    with engines.lmstudio() as server:
+    with engines.LMStudio() as server:
         found_at(server)
         asked = {request.path for request in server.requests}
     assert asked == {"/v1/models", "/api/v1/models", "/api/v0/models"}
@@ -88,18 +88,6 @@ def test_a_real_llama_cpp_is_found(real_server: LlamaCpp) -> None:
     (found,) = discover.known_servers((Place(real_server.url),), PATIENT_S)
     assert (found.provider, found.engine, found.state) == ("openai_compat", "llama.cpp", "ready")
     assert found.version
-
-
-@pytest.mark.parametrize("is_new", [True, False])
-def test_lm_studio_tells_size_window_and_abilities_of_its_models(is_new: bool) -> None:
-    with engines.lmstudio(is_new=is_new) as server:
-        chat, embedding = openai_compat.connect(server.url, None).models()
-    assert (chat.family, chat.quantization) == ("qwen2", "Q4_K_M")
-    assert (chat.context_declared, chat.context_loaded) == (32768, 4096)
-    assert chat.capabilities == ("completion", "tools")
-    assert chat.size_bytes == (4_683_073_184 if is_new else None)
-    assert embedding.capabilities == ("embedding",)
-    assert embedding.context_loaded is None
 
 
 IMPOSTORS = {
@@ -284,9 +272,9 @@ def test_an_engine_that_nobody_knows_is_shown_and_not_taken_unasked() -> None:
 
 
 def test_loaded_models_come_first_then_small_ones() -> None:
-    with engines.lmstudio() as server:
+    with engines.LMStudio() as server:
         usable = discover.usable_models(openai_compat.connect(server.url, None))
-    assert [model.model_id for model in usable] == ["qwen2.5-7b-instruct"]
+    assert [model.model_id for model in usable] == [engines.LMSTUDIO_CHAT]
 
 
 def test_the_usual_ports_are_looked_at_and_ollama_where_its_variable_says(

@@ -9,7 +9,9 @@ import pytest
 from bench_loop.contracts.chat import ChatReply, TokenCounts
 from bench_loop.errors import EngineRejectedError
 from bench_loop.providers import _ollama_chat, _openai_chat
+from bench_loop.scoring.rates import Overhead, engine_rate, prompt_rate
 from tests.providers.replay import case, read
+from tests.scoring.make_trials import speed_trial
 
 
 def sse(case_id: str) -> ChatReply:
@@ -119,7 +121,23 @@ def test_one_token_in_a_microsecond_gives_no_rate_c143() -> None:
 
 def test_a_missing_prompt_count_is_unknown_and_not_zero_c145() -> None:
     reply = ndjson(json.dumps(case("C145")))
+    timings = reply.engine_timings
+    assert timings is not None
     assert (reply.tokens.prompt, reply.tokens.completion) == (None, 50)
+    assert (timings.prompt_tokens, timings.prompt_s) == (None, 0.0009)
+
+
+def test_the_first_of_fifty_tokens_is_not_in_the_second_that_ollama_names_c145() -> None:
+    # The report's own answer, 50 tok/s, is eval_count by eval_duration. Ollama starts that clock
+    # when the first token's logits are there (runner.go, startGenerationTime), so that the second
+    # holds 49 tokens.
+    reply = ndjson(json.dumps(case("C145")))
+    told = {"engine_timings": reply.engine_timings, "tokens": reply.tokens}
+    trial = speed_trial().model_copy(update=told)
+    rate = engine_rate(trial)
+    assert rate is not None
+    assert (rate.tps, rate.window_s) == (49.0, 1.0)
+    assert prompt_rate(trial, Overhead(0.01, 8)) is None
 
 
 def test_zero_usage_beside_text_is_unknown_c147() -> None:

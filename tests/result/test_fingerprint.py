@@ -8,7 +8,7 @@ import pytest
 
 from bench_loop.errors import ResultError
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
-from tests.result.test_store import document, read
+from tests.result.documents import document, read
 
 TRIAL = {
     "suite": "reasonmath",

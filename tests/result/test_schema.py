@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from bench_loop.result import records
 from bench_loop.result.schema import result_schema
-from tests.result.test_store import document
+from tests.result.documents import document
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "result-v1.schema.json"
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bench_loop.errors import ResultError, SetupError
-from bench_loop.result.records import RunResult
 from bench_loop.result.store import (
     from_bytes,
     load,
@@ -22,54 +21,7 @@ from bench_loop.result.store import (
     save,
     to_bytes,
 )
-
-HASH = "sha256:" + "0" * 64
-
-
-def document(**fields: Any) -> dict[str, Any]:
-    """A small valid result file as JSON data."""
-    return {
-        "schema_version": 1,
-        "run_id": "20261129T140200Z-abcdefghij",
-        "run_index": 0,
-        "status": "complete",
-        "benchmark_version": "0.1.0",
-        "scoring_version": "1.0",
-        "profile": "custom",
-        "started_at": "2026-11-29T14:02:00Z",
-        "finished_at": "2026-11-29T14:03:00Z",
-        "total_runtime_s": 60.0,
-        "fingerprint": HASH,
-        "subject": {
-            "model_id": "tiny",
-            "provider": "ollama",
-            "harness": "raw",
-            "harness_version": "1",
-        },
-        "machine": {
-            "machine_id": "0123456789abcdef",
-            "device_class": "cpu",
-            "is_local": True,
-        },
-        "settings": {
-            "trials": 1,
-            "sampling": {},
-            "seed_rule": "1000 + number of the trial",
-            "answer_budget_rule": "fixed",
-            "context_window": 8192,
-            "wall_limit_rule": "fixed",
-            "use_prompt_cache": True,
-        },
-        "software": {"bench_loop": "0.1.0", "python": "3.11", "platform": "x", "packages": {}},
-        "aggregates": {},
-        "suites": [],
-        "trials": [],
-        **fields,
-    }
-
-
-def read(**fields: Any) -> RunResult:
-    return from_bytes(json.dumps(document(**fields)).encode(), "run.json")
+from tests.result.documents import document, read
 
 
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:

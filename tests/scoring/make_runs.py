@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from bench_loop.contracts.chat import Sampling
-from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import (
-    SCHEMA_VERSION,
     ContextFacts,
     Machine,
     Profile,
     RunResult,
     Settings,
-    Software,
     SpeedPlan,
     Subject,
     Trial,
 )
-from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
-from tests.scoring.make_trials import HASH, speed_key, suite_key
+from tests.result.documents import result
+from tests.scoring.make_trials import speed_key, suite_key
 
 SUBJECT = Subject(
     model_id="tiny:latest",
@@ -70,27 +66,18 @@ def run_result(
     """
     has_speed = any(trial.suite == "speed" for trial in trials)
     scores = score_run(trials, keys_of(trials), profile, plan if has_speed else None)
-    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    moment = "2026-01-02T03:04:05Z"
     fields: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
         "run_id": "20260102T030405Z-abcdefghij",
-        "run_index": 0,
-        "status": "complete",
-        "benchmark_version": "0.1.0",
-        "scoring_version": SCORING_VERSION,
         "profile": profile,
         "started_at": moment,
         "finished_at": moment,
-        "total_runtime_s": 60.0,
-        "fingerprint": HASH,
         "subject": SUBJECT.model_copy(update=dict(subject or {})),
         "machine": Machine(machine_id="0" * 16, device_class="cpu", is_local=True),
         "settings": SETTINGS.model_copy(update=dict(settings or {})),
-        "software": Software(bench_loop="0.1.0", python="3.11", platform="Linux", packages={}),
         "speed": scores.speed,
         "aggregates": scores.aggregates,
         "suites": scores.suites,
         "trials": tuple(trials),
     }
-    result = RunResult(**(fields | header))
-    return result.model_copy(update={"fingerprint": fingerprint(result)})
+    return result(**(fields | header))

@@ -27,11 +27,9 @@ from bench_loop.result.records import (
     Trial,
 )
 from bench_loop.result.store import new_run_id, to_bytes
-from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import score_run
 from bench_loop.verifiers.judging import judge, task_prompt_hash
-
-ZERO_HASH = "sha256:" + "0" * 64
+from tests.result.documents import result as small_result
 
 Write = Callable[[BenchmarkTask], str]
 """What the model writes for a task."""
@@ -75,18 +73,13 @@ def make_result(
     finished = finished_at or datetime.now(UTC) - timedelta(minutes=10)
     runtime_s = sum(trial.latency_s or 0 for trial in trials) + 20
     return rescored(
-        RunResult(
-            schema_version=1,
+        small_result(
             run_id=new_run_id(finished),
-            run_index=0,
-            status="complete",
             benchmark_version=bench_loop.__version__,
-            scoring_version=SCORING_VERSION,
             profile=plan.profile.name,
             started_at=finished - timedelta(seconds=runtime_s),
             finished_at=finished,
             total_runtime_s=runtime_s,
-            fingerprint=ZERO_HASH,
             subject=make_subject(model_id=model_id, harness=harness, **(subject or {})),
             machine=make_machine(gpu, **(machine or {})),
             settings=make_settings(plan),
@@ -96,9 +89,6 @@ def make_result(
                 platform="Linux 6.1 x86_64",
                 packages={"httpx": "0.28.1"},
             ),
-            speed=None,
-            aggregates={},
-            suites=(),
             trials=tuple(trials),
         ),
         suites=[suite.pack.name for suite in plan.suites],

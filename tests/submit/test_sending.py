@@ -18,7 +18,8 @@ from bench_loop.submit import (
     site_token,
     submit_bytes,
 )
-from tests.submit.results import result, result_bytes
+from tests.result.documents import result
+from tests.submit.results import result_bytes
 from tests.submit.sites import ACCEPTED, Reply, Site, dripping, reply, running
 
 KEY = "bl_abcdefgh_" + "x" * 43

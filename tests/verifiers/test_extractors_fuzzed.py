@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +17,8 @@ from bench_loop.verifiers.exact import as_seen, bullets, sentences, words
 from bench_loop.verifiers.extraction import answer_line, marked_line, plain, without_thinking
 from bench_loop.verifiers.number_words import spelled_out
 from bench_loop.verifiers.quantity import read_quantity
-from tests.verifiers.test_hostile_outputs import HOSTILE, PIECES, SIZE
+from tests.verifiers.test_hostile_outputs import HOSTILE, LIMIT_S, PIECES, SIZE
+from tests.yardstick import idle_s
 
 Extractor = Callable[[str], object]
 
@@ -48,7 +49,6 @@ ON_LINES: dict[str, Extractor] = {
 """These see answer lines, which are short."""
 
 LINE = 400
-LIMIT_S = 0.05
 CODE = [
     "def total(",
     "):\n",
@@ -89,18 +89,11 @@ def test_no_hostile_pattern_takes_long(name: str) -> None:
 
 
 def fastest_s(name: str, pattern: str) -> float:
-    """Processor time of the best of three tries on the pattern, repeated: machines are busy."""
+    """Processor time of the extractor on the pattern, repeated."""
     size = LINE if name in ON_LINES else SIZE
     text = (pattern * (size // len(pattern) + 1))[:size]
     extract = {**ON_REPLIES, **ON_LINES}[name]
-    best = float("inf")
-    for _ in range(3):
-        start = time.thread_time()
-        extract(text)
-        best = min(best, time.thread_time() - start)
-        if best < LIMIT_S:
-            break
-    return best
+    return idle_s(partial(extract, text), LIMIT_S, tries=3)
 
 
 def test_twenty_thousand_thinking_tags_are_removed() -> None:

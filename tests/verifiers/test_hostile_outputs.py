@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.verifiers.extraction import LONGEST_ANSWER_LINE
 from bench_loop.verifiers.judging import judge, needs_sandbox
 from tests.verifiers.cases import make_task
+from tests.yardstick import idle_s
 
 TASKS: list[tuple[BenchmarkTask, Convention]] = [
     (task, load_pack(name).convention)
@@ -73,6 +74,7 @@ def test_no_text_raises(text: str) -> None:
 
 
 SIZE = 100_000
+LIMIT_S = 0.05
 ANSWERED = "ANSWER: "
 """Before a hostile piece it makes 400 characters of it the answer line."""
 
@@ -163,19 +165,5 @@ def test_a_hundred_kilobytes_take_less_than_fifty_milliseconds(
     for task, convention in TASKS:
         for reply in (text, answer):
             output = Output(text=reply, convention=convention)
-            assert fastest_s(output, task, sandbox) < 0.05, task.id
-
-
-def fastest_s(output: Output, task: BenchmarkTask, sandbox: Sandbox) -> float:
-    """Processor time, the best of up to five tries: a busy machine is no slow rule.
-
-    The time of programs in the sandbox is theirs and does not count.
-    """
-    best = float("inf")
-    for _ in range(5):
-        start = time.thread_time()
-        judge(output, task, sandbox)
-        best = min(best, time.thread_time() - start)
-        if best < 0.05:
-            break
-    return best
+            took = idle_s(partial(judge, output, task, sandbox), LIMIT_S, tries=5)
+            assert took < LIMIT_S, task.id

@@ -83,7 +83,7 @@ def all_places() -> tuple[Place, ...]:
 def find_server(
     say: Say = lambda sentence: None,
     places: tuple[Place, ...] | None = None,
-    wait_s: float = LOADING_LIMIT_S,
+    wait_s: float | None = None,
 ) -> FoundServer | None:
     """The first server of this machine that is ready and has a chat model of its own.
 
@@ -99,7 +99,7 @@ def find_server(
 
 
 def meet(
-    endpoint: str, say: Say = lambda sentence: None, wait_s: float = LOADING_LIMIT_S
+    endpoint: str, say: Say = lambda sentence: None, wait_s: float | None = None
 ) -> FoundServer:
     """What answers at `endpoint`, after waiting for a model that is still being loaded.
 
@@ -112,9 +112,10 @@ def meet(
 
 
 def _when_loaded(
-    look_again: Callable[[], tuple[FoundServer, ...]], say: Say, wait_s: float
+    look_again: Callable[[], tuple[FoundServer, ...]], say: Say, wait_s: float | None
 ) -> tuple[FoundServer, ...]:
     """The servers, once one is ready or none is loading any more, or the time is up."""
+    wait_s = LOADING_LIMIT_S if wait_s is None else wait_s
     give_up = time.monotonic() + wait_s
     is_told = False
     while True:
