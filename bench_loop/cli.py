@@ -16,28 +16,41 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 # One line per command: the module `bench_loop.commands.<name>` defines a click command `command`.
-COMMANDS = {
-    "quickstart": "Benchmark a model on this machine and open the local site.",
-    "run": "Benchmark one model and write a result file.",
-    "runs": "List, show, export and delete runs, unfinished ones too.",
-    "info": "Show this machine, its model servers and their models.",
-    "doctor": "Look for what speaks against a run here, and what mends it.",
-    "endpoints": "Keep addresses of model servers under names.",
-    "suites": "List suites, tasks and profiles.",
-    "compare": "Compare result files.",
-    "recommend": "Try the installed models and say which one to take.",
-    "quantdiff": "Compare what two quantizations of one model expect next.",
-    "parse": "Say what names of models, GPUs and streams mean.",
-    "score": "Judge one output by a task file.",
-    "import": "Take in results of llama-bench or lm-evaluation-harness.",
-    "rescore": "Judge a stored run again and show what changed.",
-    "validate": "Check packs: schema, keys, answers that must pass or fail.",
-    "dashboard": "Write one HTML file from a folder of results.",
-    "submit": "Send a result to a BenchLoop site.",
-    "serve": "Open the local site.",
-    "selftest": "Measure servers of known speed: how far to believe the clocks.",
-    "schema": "Print the JSON Schema of the result file or of task files.",
+GROUPS = {
+    "Measure": {
+        "quickstart": "Benchmark a model on this machine and open the local site.",
+        "run": "Benchmark one model, or several in turn; --resume goes on.",
+        "recommend": "Try the installed models and say which one to take.",
+        "quantdiff": "Compare what two quantizations of one model expect next.",
+        "import": "Take in results of llama-bench or lm-evaluation-harness.",
+    },
+    "Look": {
+        "runs": "List, show, export and delete runs, unfinished ones too.",
+        "compare": "Compare result files.",
+        "dashboard": "Write one HTML file from a folder of results.",
+        "serve": "Open the local site.",
+        "suites": "List suites, tasks and profiles.",
+    },
+    "This machine": {
+        "info": "Show this machine, its model servers and their models.",
+        "doctor": "Look for what speaks against a run here, and what mends it.",
+        "endpoints": "Keep addresses of model servers under names.",
+        "selftest": "Measure servers of known speed: how far to believe the clocks.",
+    },
+    "Share": {
+        "submit": "Send a result to a BenchLoop site.",
+    },
+    "Check and build": {
+        "score": "Judge one output by a task file.",
+        "rescore": "Judge a stored run again and show what changed.",
+        "validate": "Check packs: schema, keys, answers that must pass or fail.",
+        "parse": "Say what names of models, GPUs and streams mean.",
+        "schema": "Print the JSON Schema of the result file or of task files.",
+    },
 }
+"""The commands under what one wants of them, as the help shows them."""
+
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 INTERRUPTED = 130
 
@@ -83,8 +96,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Help from the table above: listing the commands must not load them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        wide = max(map(len, COMMANDS))
+        for purpose, commands in GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{name:{wide}}", line) for name, line in commands.items()])
 
 
 @click.command(

@@ -46,7 +46,37 @@ _ADDRESS = re.compile(
 )
 """What may be an address of version 4 or 6."""
 _USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.I)
-_HOME_FOLDER = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)[^\\/\s\"'<>:]+|/root\b")
+_SLASH = r"(?:[\\/]|%2F|%5C)+"
+_HOME_FOLDER = re.compile(
+    rf"(?:\b[a-z](?::|%3A))?{_SLASH}(?:home|users|documents and settings){_SLASH}"
+    # A name may have blanks where a folder follows it.
+    rf"(?:[^\\/\"'<>:|%\n]{{1,60}}(?={_SLASH})|[^\\/\s\"'<>:%]+)"
+    r"|(?:/run)?/media/[^/\s\"'<>:]+|/root\b|(?<!\w)~[a-z_][\w-]*(?=/)",
+    re.I,
+)
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_LOOSE_KEYS = re.compile(
+    r"\b(?:sk|pk|rk)-[\w-]{8,}|\b(?:hf|gh[pousr]|github_pat)_\w{8,}"
+    r"|\bbearer\s+[\w.~+/=-]{8,}|(?<=authorization: )basic\s+\S{8,}"
+    r"|\b(?:api[_-]?key|access[_-]?token|token|secret|passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?[^\s\"'&,;)]{4,}",
+    re.I,
+)
+"""What looks like a key, shorter ones and those that are only called so included."""
+_SERIAL = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b|\bS-1-5-21(?:-\d+)+"
+    r"|(?<=serial)(?:[ _-]?(?:number|no|nr))?[\"'.]*\s*[:=#]?\s*[\"']?(?=[\w-]*\d)[\w-]{5,}"
+    r"|\b(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\b",
+    re.I,
+)
+"""Ids of one machine: UUIDs, machine ids, SIDs, what follows `serial`, Cisco's addresses."""
+_HOST_NAME = re.compile(
+    r"\b[a-z0-9](?:[\w-]*[a-z0-9])?(?:\.[\w-]+)*"
+    r"\.(?:local|lan|home|internal|intranet|localdomain|corp|home\.arpa|fritz\.box|ts\.net)\b"
+    r"|\b(?:DESKTOP|LAPTOP|WIN)-[A-Z0-9]{7,11}\b|\bip(?:-\d{1,3}){4}\b"
+    r"|(?<=\\\\)[a-z0-9][\w.-]*(?=\\)",
+    re.I,
+)
+"""Names that are given inside a home or an office, and those that systems make up."""
 
 _NOBODY = frozenset(
     "user username users name you me yourname your_name your-name example alice bob john jane "
@@ -113,15 +143,20 @@ def private_kind(text: str) -> str | None:
 def redacted(text: str, names: Iterable[str] = ()) -> str:
     """`text` for strangers: keys, addresses, serial ids, home folders, own and given names out.
 
+    Names are those of the user and this computer, `names`, and hosts of a home or an office.
     More than `private_findings` points out is taken: short names and every network address too.
     Loopback addresses stay, since they point to nobody.
     """
     for pattern, put in (
         (_SECRET, "<key>"),
         (_BEARER, "<key>"),
+        (_LOOSE_KEYS, "<key>"),
         (_USER_IN_URL, r"\1<user>@"),
+        (_EMAIL, "<e-mail>"),
         (_HARDWARE, "<address>"),
+        (_SERIAL, "<serial>"),
         (_HOME_FOLDER, "<home>"),
+        (_HOST_NAME, "<name>"),
     ):
         text = pattern.sub(put, text)
     text = _ADDRESS.sub(_without_address, text)
@@ -148,7 +183,21 @@ def _own_names() -> set[str]:
     names = {host, host.partition(".")[0]}
     with contextlib.suppress(OSError, KeyError):
         names.add(getpass.getuser())
+    full_name = _full_name()
+    names |= {full_name, *full_name.split()} if full_name else set()
     return {name for name in names if name.lower() not in _NOBODY}
+
+
+def _full_name() -> str:
+    """The user's own name, where the system keeps it; else empty."""
+    try:
+        import pwd
+    except ImportError:  # on Windows
+        return ""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0].strip()
+    except KeyError:
+        return ""
 
 
 def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:

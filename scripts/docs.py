@@ -1,6 +1,6 @@
 """Writes the generated parts of the documentation; `--check` only says whether they are current.
 
-A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->` in README.md.
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->`.
 The pages in docs/ that are generated as a whole are named in `documents`.
 """
 
@@ -34,7 +34,7 @@ Schema = Mapping[str, Any]
 
 def documents() -> dict[Path, str]:
     """Every file with generated parts, with the text that it should have."""
-    pages = (ROOT / "README.md", ROOT / "docs" / "packs.md")
+    pages = [ROOT / "docs" / f"{name}.md" for name in ("commands", "packs", "suites")]
     return {
         **{page: fill(page.read_text(encoding="utf-8"), PARTS) for page in pages},
         ROOT / "docs" / "methodology.md": methodology_markdown(),
@@ -69,7 +69,7 @@ def _cell(value: object) -> str:
     return " ".join(str(value).split()).replace("|", "\\|")
 
 
-# --- README.md ------------------------------------------------------------------------------------
+# --- docs/commands.md, docs/suites.md -------------------------------------------------------------
 
 
 def command_help() -> str:
@@ -134,7 +134,8 @@ def exit_codes() -> str:
     }
     for kind in _tree(errors.BenchLoopError):
         if "exit_code" in vars(kind):
-            codes[kind.exit_code] = re.split("[.:]", kind.__doc__ or "")[0] + "."
+            # Where two share a code, the first is the one that a command ends with.
+            codes.setdefault(kind.exit_code, re.split("[.:]", kind.__doc__ or "")[0] + ".")
     return table(("code", "means"), sorted(codes.items()))
 
 

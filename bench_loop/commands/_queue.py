@@ -182,15 +182,18 @@ class _Work:
 
     def lack_of_room(self, model_id: str) -> str | None:
         from bench_loop.machine.detect import detect
+        from bench_loop.machine.listener import machine_behind
         from bench_loop.machine.room import free_room, lack_of_room, whole_room
         from bench_loop.providers import embedded
 
+        window = self._asked.context_window
         if self._asked.provider == "embedded":
-            return lack_of_room(embedded.weights_bytes(model_id), free_room())
+            return lack_of_room(embedded.weights_facts(model_id), free_room(), window)
         with self._server(model_id) as server:
-            if not server.server().is_local:
-                return None
-            return lack_of_room(server.model(model_id).size_bytes, whole_room(detect()))
+            told = server.server()
+            here = machine_behind(told.endpoint, detect(), is_local=told.is_local)
+            room = whole_room(here)
+            return lack_of_room(server.model(model_id), room, window, told.kv_cache_type)
 
     def has_run(self, run_id: str) -> bool:
         from bench_loop.config import runs_folder

@@ -65,5 +65,10 @@ def opened(
 
 
 def warn(sentence: str) -> None:
-    """Say something that is no error, where it does not get among the output."""
-    click.echo(sentence, err=True)
+    """Say something that is no error, where it does not get among the output.
+
+    It may quote a server, so it is made harmless.
+    """
+    from bench_loop.report.printable import printable
+
+    click.echo(printable(sentence), err=True)

@@ -81,10 +81,13 @@ def connect(
     model_id: str,
     context_window: int,
     streams: int = 1,
+    *,
+    is_named: bool = True,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
 
     The embedded engine is started for so many `streams` at once, each with a whole window.
+    `is_named` False: the endpoint was found, so it gets no key.
     Raises ProviderError with the remedy when there is none, UsageError for what does not fit.
     """
     from bench_loop.config import api_key
@@ -114,9 +117,10 @@ def connect(
                 "No model server was found on this machine.",
                 remedy="Start Ollama or llama.cpp, give --endpoint, or use --provider embedded.",
             )
-        provider, endpoint = found.provider, found.endpoint
+        provider, endpoint, is_named = found.provider, found.endpoint, found.is_named
     modules = {"ollama": ollama, "openai_compat": openai_compat}
-    connected: Provider = modules[provider].connect(endpoint, api_key(provider))
+    key = api_key(provider) if is_named else None
+    connected: Provider = modules[provider].connect(endpoint, key)
     return connected
 
 
@@ -175,18 +179,20 @@ def prepare(
     from bench_loop.engine.run import Setup
     from bench_loop.engine.thinking import thinking_mode
     from bench_loop.machine.detect import detect
+    from bench_loop.machine.facts import MachineFacts
     from bench_loop.machine.listener import listener_at
     from bench_loop.machine.record import machine_record
 
     server = provider.server()
     model = provider.model(model_id)
     facts = detect()
-    stop_or_warn(server, model, facts, context_window)
     # Behind a loopback address may stand a tunnel to another machine.
     listener = listener_at(server.endpoint) if server.is_local else None
+    is_here = server.is_local and not (listener and listener.is_forwarder)
+    stop_or_warn(server, model, facts if is_here else MachineFacts(), context_window)
     machine = machine_record(
         facts,
-        is_local=server.is_local and not (listener and listener.is_forwarder),
+        is_local=is_here,
         listener=listener.program if listener else None,
         label=label,
         declared_gpu=gpu,
@@ -200,14 +206,15 @@ def prepare(
 def stop_or_warn(
     server: ServerFacts, model: ModelFacts, machine: MachineFacts, context_window: int
 ) -> None:
-    """Say what would make the figures worse; raise ProviderError for what makes a run pointless."""
+    """Say what would make the figures worse; raise ProviderError for what makes a run pointless.
+
+    `machine` is the one that the server runs on; empty facts: one that is not known.
+    """
     from bench_loop.doctor.finding import of_severity
     from bench_loop.doctor.preflight import Subject, preflight
     from bench_loop.errors import ProviderError
-    from bench_loop.machine.facts import MachineFacts
 
-    own = machine if server.is_local else MachineFacts()
-    findings = preflight(Subject(server, model, own, context_window))
+    findings = preflight(Subject(server, model, machine, context_window))
     for finding in of_severity(findings, "warning"):
         warn(f"{finding.title}: {finding.evidence}. {finding.remedy or ''}".rstrip())
     if blocking := of_severity(findings, "error"):

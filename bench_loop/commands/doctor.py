@@ -55,8 +55,9 @@ def command(
     something must be mended before a run.
     """
     from rich.status import Status
+    from rich.text import Text
 
-    from bench_loop.console import console
+    from bench_loop.console import clean, console
     from bench_loop.doctor.examine import examine
     from bench_loop.doctor.host import Host
     from bench_loop.errors import UsageError
@@ -72,7 +73,8 @@ def command(
                 Host(),
                 chosen,
                 window=context_window,
-                say=lambda what: status.update(f"Looking at {what}"),
+                # As a text of its own: a plain one would be read as markup.
+                say=lambda what: status.update(Text(f"Looking at {clean(what)}")),
             )
     if as_json:
         click.echo(json.dumps(examination_json(result), indent=1))

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from bench_loop.contracts.provider import ModelFacts
     from bench_loop.machine.facts import MachineFacts
+    from bench_loop.machine.room import Room
     from bench_loop.providers.discover import FoundServer
 
 EPILOG = """
@@ -65,7 +66,7 @@ def gather() -> dict[str, Any]:
             "platform": facts.platform,
         },
         "machine": machine_json(facts),
-        "servers": servers_json(),
+        "servers": servers_json(facts),
         "embedded": {
             "is_installed": importlib.util.find_spec("xllamacpp") is not None,
             "models": list(MODEL_NAMES),
@@ -111,25 +112,26 @@ def harnesses_json() -> list[dict[str, str | None]]:
     return found
 
 
-def servers_json() -> list[dict[str, Any]]:
-    """The model servers that are found, each with the models that it lists."""
+def servers_json(machine: MachineFacts) -> list[dict[str, Any]]:
+    """The model servers that are found, each with its models and whether they fit `machine`."""
     from bench_loop.providers.discover import known_servers
 
     found = known_servers()
     with ThreadPoolExecutor(max_workers=8) as pool:
-        return list(pool.map(_server_json, found))
+        return list(pool.map(lambda server: _server_json(server, machine), found))
 
 
-def _server_json(server: FoundServer) -> dict[str, Any]:
+def _server_json(server: FoundServer, machine: MachineFacts) -> dict[str, Any]:
     """One server; `models` is null where it is not ready, or went away while being asked."""
     from bench_loop.errors import BenchLoopError
-    from bench_loop.providers.discover import connect
+    from bench_loop.providers.discover import ASK_LIMIT_S, connect, is_open
 
     models = None
-    if server.state == "ready":
+    if is_open(server):
         try:
-            with closing(connect(server)) as provider:
-                models = [model_json(model, server.engine) for model in provider.models()]
+            with closing(connect(server, ASK_LIMIT_S)) as provider:
+                room = room_behind(server, machine)
+                models = [model_json(model, server.engine, room) for model in provider.models()]
         except BenchLoopError:
             models = None
     return {
@@ -143,11 +145,27 @@ def _server_json(server: FoundServer) -> dict[str, Any]:
     }
 
 
-def model_json(model: ModelFacts, engine: str) -> dict[str, Any]:
-    """One model by its name and the server's words; `refuse_reason` says why it cannot be run."""
+def room_behind(server: FoundServer, machine: MachineFacts) -> Room:
+    """The memory that a server has, where it runs here."""
+    from bench_loop.machine.listener import machine_behind
+    from bench_loop.machine.room import whole_room
+
+    return whole_room(machine_behind(server.endpoint, machine, is_local=server.is_local))
+
+
+def model_json(model: ModelFacts, engine: str, room: Room) -> dict[str, Any]:
+    """One model by its name and the server's words; `refuse_reason` says why it cannot be run.
+
+    `memory` is how it fits (`fits`, `spills`, `too_large`) with the window of a run, null where
+    nobody can tell; `lack` says what it lacks.
+    """
+    from bench_loop.engine.profiles import CONTEXT_WINDOW
+    from bench_loop.machine.room import fit
     from bench_loop.names.parse import parse_model
 
     name = parse_model(model.model_id, model, provider=engine)
+    found = fit(model, room, CONTEXT_WINDOW)
+    is_loaded = model.context_loaded is not None
     return {
         "model_id": model.model_id,
         "model_family": name.family,
@@ -163,4 +181,6 @@ def model_json(model: ModelFacts, engine: str) -> dict[str, Any]:
         "capabilities": list(model.capabilities) if model.capabilities is not None else None,
         "is_remote": model.is_remote,
         "refuse_reason": name.refuse_reason,
+        "memory": "fits" if is_loaded else found.verdict if found else None,
+        "lack": found.lack if found and not is_loaded else None,
     }

@@ -66,6 +66,7 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
 
     Without a name, the model that is loaded is taken, else the smallest.
     """
+    from bench_loop.console import clean
     from bench_loop.providers import discover, embedded
 
     found = discover.find_server(click.echo)
@@ -76,5 +77,5 @@ def find_model(model_id: str | None, context_window: int) -> tuple[Provider, str
     provider = discover.connect(found)
     if model_id is None:
         model_id = discover.usable_models(provider)[0].model_id
-    click.echo(f"Using {model_id} on {found.engine} at {found.endpoint}.")
+    click.echo(f"Using {clean(model_id)} on {found.engine} at {found.endpoint}.")
     return provider, model_id

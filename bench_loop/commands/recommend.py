@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.recommend import Candidate, Tried, Turn
-    from bench_loop.result.records import Machine
 
 PURPOSES = ("coding", "agent", "chat")
 
@@ -51,7 +51,7 @@ Examples:
 @click.option(
     "--endpoint",
     "endpoints",
-    metavar="URL",
+    metavar="URL|NAME",
     multiple=True,
     help="A server to look at, in place of those that are found. May be given several times.",
 )
@@ -80,7 +80,7 @@ def command(
     from bench_loop.report import recommendation
     from bench_loop.result.store import make_ready
 
-    candidates = find_candidates(endpoints)
+    candidates = find_candidates(endpoints, CONTEXT_WINDOW)
     model_count = sum(not each.refused for each in candidates)
     plan = recommend_plan(purpose, CONTEXT_WINDOW, model_count)
     folder = results_folder()
@@ -105,27 +105,38 @@ def command(
     recommendation.print_recommendation(found, console())
 
 
-def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
+def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
     """The models of these servers, or of those that are found here; smaller ones first.
 
+    A server that was only found and does not answer is told of and left out.
     Raises ProviderError when there is no server, or none of them has a model, UsageError for what
-    is no address. Of servers that were not named, one that fails is left out.
+    is no address.
     """
     from bench_loop.commands._sandbox import warn
+    from bench_loop.engine.recommend import candidate
     from bench_loop.errors import BenchLoopError, ProviderError
     from bench_loop.machine.detect import detect
-    from bench_loop.machine.record import machine_record
+    from bench_loop.machine.listener import machine_behind
+    from bench_loop.machine.room import whole_room
     from bench_loop.providers import discover
 
-    machine = machine_record(detect(), is_local=True)
+    named = [discover.meet(_address(text), warn) for text in endpoints]
+    servers = named or discover.ready_servers(warn)
+    facts = detect()
     found: list[Candidate] = []
-    for url in endpoints:
-        found += _models_of(None, url, machine)
-    for server in () if endpoints else discover.ready_servers(warn):
+    for one in servers:
+        limit_s = math.inf if named else discover.ASK_LIMIT_S
         try:
-            found += _models_of(server.provider, server.endpoint, machine)
+            with closing(discover.connect(one, limit_s)) as provider:
+                server, models = provider.server(), provider.models()
         except BenchLoopError as error:
-            warn(f"{server.engine} at {server.endpoint} is left out: {error.message}")
+            if named:
+                raise
+            warn(f"{one.engine} at {one.endpoint} is left out: {error.message}")
+            continue
+        here = machine_behind(server.endpoint, facts, is_local=server.is_local)
+        room = whole_room(here)
+        found += [candidate(server, model, room, window, is_named=one.is_named) for model in models]
     if not found:
         raise ProviderError(
             "No model was found on this machine.",
@@ -134,14 +145,12 @@ def find_candidates(endpoints: Sequence[str]) -> list[Candidate]:
     return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
 
 
-def _models_of(provider: str | None, endpoint: str, machine: Machine) -> list[Candidate]:
-    from bench_loop.commands._setup import connect
-    from bench_loop.engine.profiles import CONTEXT_WINDOW
-    from bench_loop.engine.recommend import candidate
+def _address(text: str) -> str:
+    """The address that `text` is, or that was saved under it."""
+    from bench_loop.providers.discover.endpoints import find_endpoint
 
-    with closing(connect(provider, endpoint, "", CONTEXT_WINDOW)) as connected:
-        server = connected.server()
-        return [candidate(server, model, machine) for model in connected.models()]
+    saved = find_endpoint(text)
+    return saved.url if saved else text
 
 
 def _measure(
@@ -161,7 +170,9 @@ def _measure(
     one, model_id = turn.candidate, turn.candidate.model.model_id
     results: list[RunResult] = []
     with ExitStack() as stack:
-        provider = connect(one.provider, one.endpoint, model_id, plan.context_window)
+        provider = connect(
+            one.provider, one.endpoint, model_id, plan.context_window, is_named=one.is_named
+        )
         stack.callback(provider.close)
         stack.callback(provider.unload, model_id)
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)

@@ -1,6 +1,8 @@
 """A provider: the transport to a model server. One file in `bench_loop/providers/` each.
 
-The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None) -> Provider`.
+The file `<name>.py` defines `connect(endpoint: str | None, api_key: str | None) -> Provider`; those
+that speak to a running server take a third argument, how many seconds all their questions together
+may take.
 """
 
 from __future__ import annotations
@@ -52,6 +54,9 @@ class ModelFacts(Record):
     chat_template_hash: str | None = Field(None, description="sha256:... of the chat template.")
     context_declared: Count | None = Field(None, description="Window the model was trained for.")
     context_loaded: Count | None = Field(None, description="Window now loaded, read back.")
+    kv_values: Count | None = Field(
+        None, description="Keys and values that a token adds to the KV cache, over all layers."
+    )
     offloaded_share: float | None = Field(
         None, ge=0, le=1, description="Part of its memory that lies on the GPU, read back."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest, Message
 from bench_loop.contracts.provider import ModelFacts, OwnFile, Provider
@@ -15,7 +16,8 @@ PROMPTS = (
     "Name one colour.",
 )
 MOST_TOKENS = 128
-WALL_LIMIT_S = 120.0
+WALL_LIMIT_S = 60.0
+"""Seconds for all of the prompts together."""
 
 _LEAK = re.compile(
     r"<\|[a-z_]{2,24}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|<</?SYS>>"
@@ -35,9 +37,12 @@ def chat_test(provider: Provider, model: ModelFacts, window: int) -> tuple[Findi
         return (Finding(code, "model", severity, title, evidence, remedy, model.model_id),)
 
     try:
-        replies = [provider.chat(_request(model, prompt, window)) for prompt in PROMPTS]
+        replies = _replies(provider, model, window)
     except ProviderError as error:
         return finding("chat_failed", "error", error.message.rstrip("."), error.remedy)
+    if len(replies) < len(PROMPTS):
+        evidence = f"{len(replies)} of {len(PROMPTS)} were answered in {WALL_LIMIT_S:.0f} s"
+        return finding("chat_slow", "warning", evidence, "See what else uses the model's server")
     for reply in replies:
         if leak := _LEAK.search(reply.text):
             evidence = f"a piece of the template stands in an answer: {leak[0].strip()}"
@@ -81,14 +86,29 @@ def template_of_file(provider: Provider, model: ModelFacts) -> tuple[Finding, ..
     return finding("file_template_ok", "ok", "the server uses the one in the weights file")
 
 
-def _request(model: ModelFacts, prompt: str, window: int) -> ChatRequest:
+def _replies(provider: Provider, model: ModelFacts, window: int) -> list[ChatReply]:
+    """The answers that came within the limit for all, the one that it cut included."""
+    give_up = time.monotonic() + WALL_LIMIT_S
+    replies: list[ChatReply] = []
+    for prompt in PROMPTS:
+        limit_s = give_up - time.monotonic()
+        if limit_s <= 0:
+            break
+        reply = provider.chat(_request(model, prompt, window, limit_s))
+        if reply.finish_reason == "limit" and not reply.text and not reply.thinking:
+            break
+        replies.append(reply)
+    return replies
+
+
+def _request(model: ModelFacts, prompt: str, window: int, limit_s: float) -> ChatRequest:
     return ChatRequest(
         model_id=model.model_id,
         messages=(Message(role="user", content=prompt),),
         max_tokens=MOST_TOKENS,
         context_window=window,
         thinking=False if "thinking" in (model.capabilities or ()) else None,
-        wall_limit_s=WALL_LIMIT_S,
+        wall_limit_s=limit_s,
     )
 
 

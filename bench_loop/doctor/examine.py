@@ -18,6 +18,7 @@ from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.errors import BenchLoopError, SandboxError
 from bench_loop.machine.detect import detect
 from bench_loop.machine.facts import MachineFacts
+from bench_loop.machine.listener import machine_behind
 from bench_loop.names.parse import parse_model
 from bench_loop.providers import discover
 from bench_loop.providers.discover import FoundServer
@@ -33,6 +34,8 @@ class Chosen:
 
     provider: Provider
     model_id: str | None = None
+    is_asked: bool = True
+    """False: no prompt is sent, since the server may only forward it to a cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,10 @@ def examine_servers(
     if not found:
         yield no_server(has_engine=importlib.util.find_spec("xllamacpp") is not None)
     for server in found:
-        if server.state == "ready":
-            with closing(discover.connect(server)) as provider:
-                yield from examine_server(Chosen(provider), facts, window, say)
+        if discover.is_open(server):
+            with closing(discover.connect(server, discover.ASK_LIMIT_S)) as provider:
+                chosen = Chosen(provider, is_asked=discover.may_be_taken(server))
+                yield from examine_server(chosen, facts, window, say)
         else:
             yield not_ready(server)
 
@@ -137,7 +141,10 @@ def not_ready(server: FoundServer) -> Finding:
     code, severity, evidence, remedy = _STATES[server.state]
     is_there = server.state in ("loading", "locked")
     subject = f"{server.engine if is_there else server.name} at {server.endpoint}"
-    return _server(code, severity, evidence, remedy.format(name=server.name or "NAME"), subject)
+    if server.state == "locked" and server.name is None:
+        remedy = "bench-loop endpoints add NAME {url}, then: " + remedy
+    words = {"name": server.name or "NAME", "url": server.endpoint}
+    return _server(code, severity, evidence, remedy.format(**words), subject)
 
 
 def examine_server(
@@ -164,11 +171,12 @@ def examine_server(
     except BenchLoopError as error:
         yield _server("model_fails", "error", error.message.rstrip("."), error.remedy, subject)
         return
-    own = machine if server.is_local else MachineFacts()
+    own = machine_behind(server.endpoint, machine, is_local=server.is_local)
     yield from preflight(Subject(server, model, own, window))
-    say(f"three prompts to {model.model_id}")
     yield from template_of_file(provider, model)
-    yield from chat_test(provider, model, window)
+    if chosen.is_asked:
+        say(f"three prompts to {model.model_id}")
+        yield from chat_test(provider, model, window)
 
 
 def _models(listed: tuple[ModelFacts, ...], engine: str, subject: str) -> Finding:

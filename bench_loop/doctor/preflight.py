@@ -11,7 +11,7 @@ from bench_loop.contracts.provider import ModelFacts, ServerFacts
 from bench_loop.doctor.finding import Finding, Severity
 from bench_loop.doctor.known_bad import known_faults, version_key
 from bench_loop.machine.facts import MachineFacts
-from bench_loop.machine.record import total_memory_gb
+from bench_loop.machine.room import fit, whole_room
 from bench_loop.names.parse import parse_model
 
 NO_TEMPLATE = "sha256:" + hashlib.sha256(b"{{ .Prompt }}").hexdigest()
@@ -19,9 +19,6 @@ NO_TEMPLATE = "sha256:" + hashlib.sha256(b"{{ .Prompt }}").hexdigest()
 
 ASKED_WINDOW = ("ollama", "embedded")
 """Providers that give a run the window that it asks for."""
-
-RESERVED_GB = 0.5
-"""Memory beside the weights that even a small window takes, in GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,33 +136,28 @@ def _larger_window(subject: Subject) -> str:
 
 
 def _memory(subject: Subject) -> Iterator[Finding]:
-    """The weights against the memory of the machine; a model that is loaded fits.
+    """What the model needs against the memory of the machine; a model that is loaded fits.
 
     Never an error: weights can be read from the disk as they are needed, if slowly, and the server
     may see more memory than this process does.
     """
-    size, machine, title = subject.model.size_bytes, subject.machine, "memory"
+    title = "memory"
     if subject.model.context_loaded is not None:
         yield _finding(subject, "memory_ok", "ok", title, "the model is loaded")
         return
-    on_gpus = None if machine.unified_memory else total_memory_gb(machine.gpus)
-    is_told = machine.unified_memory or not machine.gpus or on_gpus is not None
-    system = machine.system_memory_gb
-    if not subject.server.is_local or size is None or system is None or not is_told:
+    room = whole_room(subject.machine)
+    found = fit(subject.model, room, subject.window, subject.server.kv_cache_type)
+    if found is None or not subject.server.is_local:
         return
-    needed = size / 2**30 + RESERVED_GB
-    total = system + (on_gpus or 0)
+    evidence = f"it needs {found}, there are {room}"
     remedy = "Take a smaller quantization or a smaller model: bench-loop info"
-    weights = f"the weights take {size / 2**30:.1f} GiB"
-    if needed > total:
-        evidence = f"{weights}, the machine has {total:.1f} GiB"
+    if found.verdict == "too_large":
         yield _finding(subject, "memory_too_small", "warning", title, evidence, remedy)
-    elif on_gpus is not None and needed > on_gpus:
-        evidence = f"{weights}, the GPUs have {on_gpus:.1f} GiB: the rest is left to the processor"
+    elif found.verdict == "spills":
+        evidence += ": the rest is left to the processor"
         yield _finding(subject, "memory_spills", "warning", title, evidence, remedy)
     else:
-        where = f"{on_gpus:.1f} GiB on the GPUs" if on_gpus is not None else f"{total:.1f} GiB"
-        yield _finding(subject, "memory_ok", "ok", title, f"{weights} of {where}")
+        yield _finding(subject, "memory_ok", "ok", title, evidence)
 
 
 def _template(subject: Subject) -> Iterator[Finding]:

@@ -16,8 +16,9 @@ from bench_loop.engine.plan import PlannedSuite, RunPlan
 from bench_loop.engine.profiles import ProfileRules
 from bench_loop.engine.stopping import StopEarly
 from bench_loop.errors import BenchLoopError
+from bench_loop.machine.room import Room, lack_of_room
 from bench_loop.names.parse import parse_model
-from bench_loop.result.records import Machine, RunResult, Trial
+from bench_loop.result.records import RunResult, Trial
 from bench_loop.scoring.intervals import mean
 from bench_loop.scoring.rates import generation_rate
 from bench_loop.scoring.sequential import (
@@ -41,7 +42,6 @@ REPEATS = 3
 """Trials of each task where the tasks are too few to make a winner clear: they steady the lead."""
 REPEATED = Sampling(temperature=0.7, top_p=0.95)
 """Sampling of these: greedy, the second trial would only say the first one's answer again."""
-GIB = 2**30
 
 MOST_SPEED_SHARE = 1 / 3
 """Share of a model's time that the speed suite may take; where it takes more it is left out."""
@@ -68,6 +68,8 @@ class Candidate:
     endpoint: str
     model: ModelFacts
     refused: str | None = None
+    is_named: bool = True
+    """The user named its server or saved it: only such a one is given a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +184,14 @@ def without_speed(plan: RunPlan) -> RunPlan:
     return replace(plan, suites=plan.quality_suites)
 
 
-def candidate(server: ServerFacts, model: ModelFacts, machine: Machine) -> Candidate:
+def candidate(
+    server: ServerFacts, model: ModelFacts, room: Room, window: int, *, is_named: bool = True
+) -> Candidate:
     """A model with the reason why it is not tried: no chat model, not local, or too large."""
     refused = parse_model(model.model_id, model, provider=server.engine).refuse_reason
-    if refused is None and server.is_local:
-        refused = _too_large(model, machine)
-    return Candidate(server.provider, server.endpoint, model, refused)
-
-
-def _too_large(model: ModelFacts, machine: Machine) -> str | None:
-    memory = (machine.system_memory_gb or 0) + (machine.gpu_memory_gb or 0)
-    if not memory or model.size_bytes is None or model.size_bytes <= memory * GIB:
-        return None
-    size = model.size_bytes / GIB
-    return f"Its weights, {size:.1f} GiB, do not fit into the {memory:.1f} GiB of this machine."
+    if refused is None:
+        refused = lack_of_room(model, room, window, server.kv_cache_type)
+    return Candidate(server.provider, server.endpoint, model, refused, is_named)
 
 
 def passes_of(trials: Sequence[Trial]) -> Passes:

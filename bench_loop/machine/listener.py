@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.forwarders import is_forwarder
 from bench_loop.machine.record import UNKNOWN
 
@@ -34,6 +35,15 @@ def listener_at(endpoint: str) -> Listener | None:
     forwarders = [name for name in programs if is_forwarder(name)]
     name = next(iter(forwarders or programs), UNKNOWN)
     return Listener(name, bool(forwarders))
+
+
+def machine_behind(endpoint: str, here: MachineFacts, *, is_local: bool) -> MachineFacts:
+    """The machine that a server runs on: this one, or an unknown one at the end of its address.
+
+    `is_local`: the address is a loopback one, behind which may stand a tunnel to another machine.
+    """
+    listener = listener_at(endpoint) if is_local else None
+    return here if is_local and not (listener and listener.is_forwarder) else MachineFacts()
 
 
 def _programs_at(port: int) -> Iterator[str]:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench_loop.providers._text import as_dict, as_dicts, as_text, parse_json
+from bench_loop.providers._text import as_dict, as_dicts, as_label, as_text, parse_json
 
 LISTING = "/v1/models"
 PROPS = "/props"
@@ -95,18 +95,18 @@ def identify(listing: dict[str, Any], answers: Mapping[str, Said]) -> Identity:
     owners = _owners(listing)
     props = answers.get(PROPS, NOTHING)
     own_version = answers.get(API_VERSION, NOTHING).json()
-    version = as_text(own_version.get("version"))
+    version = as_label(own_version.get("version"))
     if "llama-swap" in owners:
         return Identity("llama-swap", version)
     if is_llama_cpp(props.json()) or ("llamacpp" in owners and props.status in (401, 403)):
-        return Identity("llama.cpp", as_text(props.json().get("build_info")))
+        return Identity("llama.cpp", as_label(props.json().get("build_info")))
     if version is not None and not own_version.keys() & {"commit", "build_date"}:
         return Identity("ollama", version)
     if lmstudio_entries(answers):
         return Identity("lmstudio")
     for engine in ("vllm", "sglang"):
         if engine in owners:
-            return Identity(engine, as_text(answers.get(VERSION, NOTHING).json().get("version")))
+            return Identity(engine, as_label(answers.get(VERSION, NOTHING).json().get("version")))
     if is_jan(answers.get(OPENAPI, NOTHING)):
         return Identity("jan")
     health = answers.get(HEALTH, NOTHING)

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
+from bench_loop.providers._kv_cache import cached_values
 from bench_loop.providers._openai_facts import template_hash
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
 
@@ -41,6 +42,7 @@ def full_facts(tag: dict[str, Any], show: dict[str, Any], running: dict[str, Any
         update={
             "parameters": as_count(info.get("general.parameter_count")) or None,
             "weights_digest": f"sha256:{weights[1]}" if weights else None,
+            "kv_values": cached_values(info),
             "chat_template_hash": template_hash(template) if template else None,
             "context_declared": as_count(info.get(f"{architecture}.context_length"))
             or listed.context_declared,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 MAX_COUNT = 2**53 - 1
 MAX_SECONDS = 1e9
+LONGEST_LABEL = 80
+LONGEST_ID = 500
+MOST_MODELS = 1000
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -51,6 +55,21 @@ def as_dicts(value: Any) -> list[dict[str, Any]]:
 def as_text(value: Any) -> str | None:
     """`value` if it is a string with something in it, made storable."""
     return storable(value) if isinstance(value, str) and value else None
+
+
+def as_label(value: Any) -> str | None:
+    """`value` if it is a string with something in it, as one short line: a version, a title."""
+    return (shown(value, LONGEST_LABEL) or None) if isinstance(value, str) else None
+
+
+def nameable(listing: Any, *keys: str) -> list[dict[str, Any]]:
+    """The first models in `listing` by whose name, under one of `keys`, a person can ask for them.
+
+    Ids of megabytes, and lists of more models than anyone has, are nobody's.
+    """
+    names = ((entry, next(filter(None, map(entry.get, keys)), None)) for entry in as_dicts(listing))
+    known = (entry for entry, name in names if isinstance(name, str) and len(name) <= LONGEST_ID)
+    return list(islice(known, MOST_MODELS))
 
 
 def as_texts(value: Any) -> tuple[str, ...] | None:

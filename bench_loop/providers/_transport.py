@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import socket
 import threading
 import time
@@ -58,7 +59,11 @@ class StreamEnd:
 
 
 class Transport:
-    """Sends requests to one server and maps what goes wrong to our errors."""
+    """Sends requests to one server and maps what goes wrong to our errors.
+
+    A whole answer may take `answer_limit_s`, and all of them together `total_limit_s` from now on:
+    so a server that nobody named cannot hold anyone up, however many questions it is asked.
+    """
 
     def __init__(
         self,
@@ -67,9 +72,12 @@ class Transport:
         title: str,
         remedy: str,
         answer_limit_s: float = ANSWER_LIMIT_S,
+        total_limit_s: float = math.inf,
     ) -> None:
         self.endpoint = endpoint
         self._answer_limit_s = answer_limit_s
+        self._patience_s = min(answer_limit_s, total_limit_s)
+        self._give_up = time.monotonic() + total_limit_s
         self.server = _faults.Server(title, endpoint.url, remedy)
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
         if api_key:
@@ -84,10 +92,11 @@ class Transport:
 
     def ask(self, method: str, path: str, body: Any = None) -> Answer:
         """The whole answer, whatever its status. Raises ProviderError when there is none."""
-        with self._exchange(method, path, body, self._answer_limit_s) as exchange:
+        limit_s = min(self._answer_limit_s, max(0.0, self._give_up - time.monotonic()))
+        with self._exchange(method, path, body, limit_s) as exchange:
             data = exchange.read_all()
             if exchange.is_cut:
-                raise _faults.too_slow(self.server, self._answer_limit_s)
+                raise _faults.too_slow(self.server, self._patience_s)
             return Answer(exchange.status, exchange.headers, data)
 
     def get_json(self, path: str) -> dict[str, Any]:
@@ -190,7 +199,8 @@ class _Exchange:
         """Read to the end, to the limit, or until `take` has enough."""
         size = 0
         try:
-            for data in self._response.iter_bytes() if self._response is not None else ():
+            # As they came: nothing encoded was asked for, and unpacking may have no end.
+            for data in self._response.iter_raw() if self._response is not None else ():
                 now = self._now()
                 size += len(data)
                 if take(data, now) or self.is_cut:

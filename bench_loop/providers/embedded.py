@@ -21,6 +21,8 @@ from bench_loop.contracts.chat import ChatReply, ChatRequest
 from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import SetupError
 from bench_loop.providers import _launch, _weights
+from bench_loop.providers._gguf import shape
+from bench_loop.providers._kv_cache import cached_values
 from bench_loop.providers._text import shown
 from bench_loop.providers.openai_compat import OpenAICompat
 
@@ -78,12 +80,20 @@ def start(
     return Embedded(_Child(settings), weights)
 
 
-def weights_bytes(model: str) -> int | None:
-    """Size of the weights that `start` would load; None where there are none yet."""
-    if model in _weights.PINNED:
-        return _weights.PINNED[model].size_bytes
-    path = Path(model).expanduser()
-    return path.stat().st_size if path.is_file() else None
+def weights_facts(model: str) -> ModelFacts:
+    """Size and shape of the weights that `start` would load, as far as they are there."""
+    pinned = _weights.PINNED.get(model)
+    path = _weights.models_folder() / pinned.file_name if pinned else Path(model).expanduser()
+    size = path.stat().st_size if path.is_file() else None
+    try:
+        header = shape(path)
+    except (OSError, ValueError):
+        header = {}
+    return ModelFacts(
+        model_id=model,
+        size_bytes=pinned.size_bytes if pinned else size,
+        kv_values=cached_values(header),
+    )
 
 
 def is_any_running() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import Any
@@ -21,7 +22,7 @@ from bench_loop.providers._ollama_facts import (
     with_running,
 )
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_dict, as_dicts, as_text, shown
+from bench_loop.providers._text import as_dict, as_dicts, as_label, nameable, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 
 PORT = 11434
@@ -29,9 +30,10 @@ REMEDY = "Start it with: ollama serve"
 UNLOAD_LIMIT_S = 15.0
 
 
-def connect(endpoint: str | None, api_key: str | None) -> Provider:
+def connect(endpoint: str | None, api_key: str | None, total_limit_s: float = math.inf) -> Provider:
     """A provider for the Ollama at `endpoint`, else at OLLAMA_HOST, else on its usual port."""
-    return Ollama(parse_endpoint(endpoint, PORT) if endpoint else usual_endpoint(), api_key)
+    place = parse_endpoint(endpoint, PORT) if endpoint else usual_endpoint()
+    return Ollama(place, api_key, total_limit_s=total_limit_s)
 
 
 def usual_endpoint() -> Endpoint:
@@ -45,12 +47,17 @@ class Ollama:
     name = "ollama"
 
     def __init__(
-        self, endpoint: Endpoint, api_key: str | None, answer_limit_s: float = ANSWER_LIMIT_S
+        self,
+        endpoint: Endpoint,
+        api_key: str | None,
+        answer_limit_s: float = ANSWER_LIMIT_S,
+        total_limit_s: float = math.inf,
     ) -> None:
-        self._http = Transport(endpoint, api_key, "Ollama", REMEDY, answer_limit_s)
+        limits = (answer_limit_s, total_limit_s)
+        self._http = Transport(endpoint, api_key, "Ollama", REMEDY, *limits)
 
     def server(self) -> ServerFacts:
-        version = as_text(self._http.get_json("/api/version").get("version"))
+        version = as_label(self._http.get_json("/api/version").get("version"))
         if version is None:
             raise _faults.not_a_model_server(self._http.server, "/api/version names no version")
         facts = ServerFacts(
@@ -64,7 +71,7 @@ class Ollama:
 
     def models(self) -> tuple[ModelFacts, ...]:
         """All of them; of those that are loaded also with their window and where they lie."""
-        tags = as_dicts(self._http.get_json("/api/tags").get("models"))
+        tags = nameable(self._http.get_json("/api/tags").get("models"), "model", "name")
         running = self._http.ask("GET", "/api/ps")
         loaded = as_dict(running.json()) if running.status == 200 else {}
         facts = [listed_facts(tag) for tag in tags]

@@ -8,6 +8,7 @@ gets it once more without them, and, if that helped, never again on this connect
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -51,7 +52,7 @@ from bench_loop.providers._openai_facts import (
     template_hash,
 )
 from bench_loop.providers._stream import StreamReader
-from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, shown
+from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, nameable, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
 from bench_loop.providers.ollama import Ollama
 
@@ -62,9 +63,9 @@ VLLM_MOST_LIKELY = 20
 REMEDY = "Start your model server, or name its address with --endpoint."
 
 
-def connect(endpoint: str | None, api_key: str | None) -> Provider:
+def connect(endpoint: str | None, api_key: str | None, total_limit_s: float = math.inf) -> Provider:
     """A provider for the server at `endpoint`; nothing is sent yet."""
-    return OpenAICompat(endpoint or DEFAULT_ENDPOINT, api_key)
+    return OpenAICompat(endpoint or DEFAULT_ENDPOINT, api_key, total_limit_s=total_limit_s)
 
 
 class OpenAICompat:
@@ -78,9 +79,11 @@ class OpenAICompat:
         api_key: str | None,
         title: str = TITLE,
         answer_limit_s: float = ANSWER_LIMIT_S,
+        total_limit_s: float = math.inf,
     ) -> None:
         self._api_key = api_key
-        self._http = Transport(parse_endpoint(endpoint), api_key, title, REMEDY, answer_limit_s)
+        limits = (answer_limit_s, total_limit_s)
+        self._http = Transport(parse_endpoint(endpoint), api_key, title, REMEDY, *limits)
         self._identity: Identity | None = None
         self._takes_extras = True
         self._listed_ids: dict[str, str] = {}  # by our name for it: a path is cut to its end
@@ -276,7 +279,8 @@ class OpenAICompat:
         listing = self._http.get_json(LISTING)
         if not isinstance(listing.get("data"), list):
             raise _faults.not_a_model_server(self._http.server, f"{LISTING} lists no models")
-        ids = [as_text(entry.get("id")) for entry in as_dicts(listing["data"])]
+        listing["data"] = nameable(listing["data"], "id")
+        ids = [as_text(entry.get("id")) for entry in listing["data"]]
         self._listed_ids = {base_name(listed): listed for listed in ids if listed}
         return listing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -16,12 +16,18 @@ from bench_loop.report.marks import wrapped
 
 _STATES = {
     "loading": ("still loading its model", "partial"),
-    "locked": ("wants an API key: set BENCHLOOP_API_KEY", "partial"),
+    "locked": ("wants an API key", "partial"),
     "silent": ("does not answer", "fail"),
     "not_a_model_server": ("answers, but not as a model server", "fail"),
     "ready": ("stopped answering", "fail"),
 }
 """What is said of a server whose models are not known, and its style."""
+
+LONG_NAME = 28
+"""Letters of a name that stand on one line of the table, so that 80 columns hold the rest."""
+
+MOST_SHOWN = 50
+"""Models of one server that are shown of those that can be run, and of those that cannot."""
 
 Line = tuple[str, Text]
 
@@ -51,12 +57,22 @@ def _server(server: dict[str, Any], screen: Console, look: Signs) -> None:
     models = server["models"]
     if models is None:
         said, style = _STATES[server["state"]]
-        screen.print(Text(f"  {said}", style))
+        line = Text.assemble((f"  {said}", style))
+        if server["state"] == "locked":
+            line.append(f"  {_unlocking(server)}", "figure")
+        screen.print(line, soft_wrap=True)
     elif not models:
         screen.print(Text("  lists no models", "basis"))
     else:
         _models(models, screen, look)
     screen.print()
+
+
+def _unlocking(server: dict[str, Any]) -> str:
+    """What to do: a key is given only to a server that the user saved."""
+    if server["name"] is None:
+        return f"{program()} endpoints add NAME {clean(server['endpoint'])}"
+    return "export BENCHLOOP_API_KEY=..."
 
 
 def _title(server: dict[str, Any]) -> Text:
@@ -73,19 +89,24 @@ def _title(server: dict[str, Any]) -> Text:
 def _models(models: Sequence[dict[str, Any]], screen: Console, look: Signs) -> None:
     """The models that can be run as a table, and below it those that cannot, with the reason."""
     usable = [model for model in models if not model["refuse_reason"]]
+    refused = [model for model in models if model["refuse_reason"]]
     if usable:
-        table = _table(usable, look, is_narrow=width(screen) < NARROW)
+        table = _table(usable[:MOST_SHOWN], look, is_narrow=width(screen) < NARROW)
         screen.print(Padding(table, (0, 0, 0, 2)), width=width(screen))
-    for model in models:
-        if model["refuse_reason"]:
-            line = Text(f"{clean(model['model_id'])}: {clean(model['refuse_reason'])}", "basis")
-            for piece in wrapped(line, screen, indent=2):
-                screen.print(piece, soft_wrap=True)
+    lines = [f"{one['model_id']}: {one['lack']}" for one in usable[:MOST_SHOWN] if one["lack"]]
+    lines += [f"{one['model_id']}: {one['refuse_reason']}" for one in refused[:MOST_SHOWN]]
+    if more := max(0, len(usable) - MOST_SHOWN) + max(0, len(refused) - MOST_SHOWN):
+        lines.append(f"and {more:,} more: {program()} info --json")
+    for line in lines:
+        for piece in wrapped(Text(clean(line), "basis"), screen, indent=2):
+            screen.print(piece, soft_wrap=True)
 
 
 def _table(models: Sequence[dict[str, Any]], look: Signs, *, is_narrow: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="basis")
-    table.add_column("model", overflow="fold")
+    longest = max(len(clean(model["model_id"])) for model in models)
+    least = None if is_narrow else min(longest, LONG_NAME)
+    table.add_column("model", overflow="fold", min_width=least)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("quantization", no_wrap=True)
     if not is_narrow:
@@ -97,9 +118,19 @@ def _table(models: Sequence[dict[str, Any]], look: Signs, *, is_narrow: bool) ->
         if not is_narrow:
             window = window_text(model["context_loaded"], model["context_declared"])
             cells += [_gib(model["size_bytes"]), window, _abilities(model["capabilities"])]
-        name = Text(clean(model["model_id"]), _loaded_style(model))
+        parts = in_parts(clean(model["model_id"]), LONG_NAME)
+        name = Text("\n".join(parts), _loaded_style(model))
         table.add_row(name, *(_cell(cell, look) for cell in cells))
     return table
+
+
+def in_parts(name: str, longest: int) -> Iterator[str]:
+    """A name in lines of at most so many letters, each ended where its parts end if it can be."""
+    while len(name) > longest:
+        end = max(name.rfind(mark, 1, longest) for mark in "/:-") + 1 or longest
+        yield name[:end]
+        name = name[end:]
+    yield name
 
 
 def _loaded_style(model: dict[str, Any]) -> str:

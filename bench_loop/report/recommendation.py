@@ -15,6 +15,9 @@ from bench_loop.report import figures
 from bench_loop.report.marks import cut, wrapped
 from bench_loop.scoring.sequential import Duel, fewest_tasks
 
+MOST_LEFT_OUT = 20
+"""Models that were not measured of which each is told why."""
+
 TIE_RULE = "more right answers on the tasks they share, else the faster, else the smaller"
 
 
@@ -170,6 +173,8 @@ def _table(found: Recommendation, screen: Console) -> Iterator[Text]:
 def _left_out(found: Recommendation, screen: Console) -> Iterator[Text]:
     reasons = [(each.model_id, each.note) for each in found.tried if not each.shares]
     reasons += [(each.model.model_id, each.refused or "") for each in found.skipped]
+    if (more := len(reasons) - MOST_LEFT_OUT) > 0:
+        reasons[MOST_LEFT_OUT:] = [(f"{more:,} more", "--json names them")]
     for model, reason in reasons:
         text = Text.assemble("not measured: ", clean(model), (f"  {clean(reason)}", "basis"))
         yield from wrapped(text, screen)

@@ -139,7 +139,7 @@ def test_models_that_cannot_be_tried_are_named_with_the_reason(tmp_path: Path) -
     reasons = {each["model"]: each["reason"] for each in found["skipped"]}
     assert "not for chat" in reasons["nomic-embed-text:latest"]
     assert "remote host" in reasons["gpt-oss:120b-cloud"]
-    assert "9000.0 GiB, do not fit" in reasons["huge:900b"]
+    assert "at least 9000.5 GiB (weights 9000.0)" in reasons["huge:900b"]
 
 
 def test_a_speed_that_would_take_most_of_the_time_is_not_measured(tmp_path: Path) -> None:

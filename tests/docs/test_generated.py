@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.docs import documents, fill, table, type_of
+from bench_loop.cli import COMMANDS
+from scripts.docs import documents, exit_codes, fill, table, type_of
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("bench_loop", "benchloop_site", "leaderboard", "runs", "submissions", "harnesses")
@@ -19,15 +20,25 @@ def test_the_generated_parts_are_current() -> None:
         assert file.read_text(encoding="utf-8") == text, f"{file.name} is not current: make docs"
 
 
-def test_every_environment_variable_is_in_the_readme() -> None:
+def test_every_environment_variable_is_described() -> None:
     used = {
         name
         for package in PACKAGES
         for file in (ROOT / package).rglob("*.py")
         for name in VARIABLE.findall(file.read_text(encoding="utf-8"))
     }
-    described = set(VARIABLE.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+    described = set(VARIABLE.findall((ROOT / "docs" / "settings.md").read_text(encoding="utf-8")))
     assert used == described
+
+
+def test_the_readme_is_short_and_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) < 220
+    assert not [name for name in COMMANDS if f"`{name}`" not in readme]
+
+
+def test_an_exit_code_is_told_by_what_a_command_ends_with() -> None:
+    assert "| 5 | The model server is unreachable" in exit_codes()
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:

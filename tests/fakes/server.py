@@ -109,6 +109,10 @@ class FakeServer:
         self.stopped.set()
         self._http.shutdown()
         self._thread.join()
+        self.close()
+
+    def close(self) -> None:
+        """Give the port back; of a server that was never started, all that there is to do."""
         self._http.server_close()
 
 

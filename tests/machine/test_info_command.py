@@ -10,7 +10,7 @@ import pytest
 
 from bench_loop import cli
 from bench_loop.providers.discover.endpoints import save_endpoint
-from bench_loop.report.info import window_text
+from bench_loop.report.info import in_parts, window_text
 from tests.fakes import engines
 from tests.fakes.ollama import FakeModel, FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
@@ -172,3 +172,45 @@ def test_names_from_a_server_cannot_steer_the_terminal(
         monkeypatch.setenv("OLLAMA_HOST", ollama.url)
         info()
     assert "\x1b" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("qwen3:8b", ["qwen3:8b"]),
+        (
+            "hf.co/unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF:Q4_K_XL",
+            ["hf.co/unsloth/Qwen3-Coder-", "30B-A3B-Instruct-GGUF:", "Q4_K_XL"],
+        ),
+        ("x" * 60, ["x" * 28, "x" * 28, "xxxx"]),
+    ],
+)
+def test_a_long_name_is_broken_where_its_parts_end(name: str, lines: list[str]) -> None:
+    assert list(in_parts(name, 28)) == lines
+
+
+def test_a_model_that_is_too_large_is_told_with_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with FakeOllama((FakeModel("huge:900b", size=9000 * 2**30),)) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        info("--json")
+        (model,) = ollama_in(json.loads(capfd.readouterr().out))["models"]
+        info()
+    assert model["memory"] == "too_large"
+    assert "huge:900b: It needs at least 9000.5 GiB" in capfd.readouterr().out
+
+
+def test_a_server_that_wants_a_key_is_told_with_the_way_to_give_it_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_API_KEY", "key-of-jan")
+    with engines.jan(api_key="key-of-jan") as jan:
+        monkeypatch.setenv("OLLAMA_HOST", jan.url)
+        info()
+        assert f"wants an API key  bench-loop endpoints add NAME {jan.url}" in (
+            capfd.readouterr().out.replace("python -m bench_loop", "bench-loop")
+        )
+        save_endpoint("jan", jan.url)
+        info()
+    assert "Jan-v3-4b-Q4_K_XL" in capfd.readouterr().out

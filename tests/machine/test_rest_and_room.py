@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import pytest
+
+from bench_loop.contracts.provider import ModelFacts
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.rest import Rest, come_to_rest, is_rested, read_rest
-from bench_loop.machine.room import Room, free_room, lack_of_room, reclaimable_gb, whole_room
+from bench_loop.machine.room import Room, fit, free_room, lack_of_room, reclaimable_gb, whole_room
 from bench_loop.result.records import Gpu
 
 GIB = 2**30
@@ -71,26 +75,79 @@ def test_this_machine_tells_its_load() -> None:
     assert 0 <= load <= 1
 
 
-def test_a_model_that_fits_beside_its_window_lacks_nothing() -> None:
-    assert lack_of_room(10 * GIB, Room(ram_gb=12.1)) is None
-    assert lack_of_room(10 * GIB, Room(ram_gb=4.0, vram_gb=8.0)) is None
+QWEN3_8B = 2 * 36 * 8 * 128
+"""Keys and values of a token: 36 layers, 8 KV heads of 128."""
+
+
+def model(size_gib: float | None, **more: Any) -> ModelFacts:
+    size = None if size_gib is None else round(size_gib * GIB)
+    return ModelFacts(model_id="m", size_bytes=size, **more)
+
+
+def test_weights_window_and_what_is_reserved_are_needed() -> None:
+    found = fit(model(4.5, kv_values=QWEN3_8B), Room(ram_gb=16.0), window=8192)
+    assert found is not None
+    assert found.cache_gb == pytest.approx(1.125)  # 8,192 x 73,728 x 2 bytes
+    assert found.needed_gb == pytest.approx(4.5 + 1.125 + 0.5)
+    assert str(found) == "6.1 GiB (weights 4.5, window 1.1)"
+
+
+def test_a_quantized_cache_is_smaller_and_a_window_no_longer_than_the_model_allows() -> None:
+    facts = model(4.5, kv_values=QWEN3_8B, context_declared=4096)
+    found = fit(facts, Room(ram_gb=16.0), 8192, "q8_0")
+    assert found is not None
+    assert found.cache_gb == pytest.approx(4096 * QWEN3_8B * 34 / 32 / GIB)
+
+
+@pytest.mark.parametrize(
+    ("size", "room", "verdict"),
+    [
+        (10, Room(ram_gb=10.6), "fits"),
+        (10, Room(ram_gb=10.4), "too_large"),
+        (10, Room(ram_gb=4.0, vram_gb=10.6), "fits"),
+        (10, Room(ram_gb=4.0, vram_gb=8.0), "spills"),
+        (10, Room(ram_gb=4.0, vram_gb=6.0), "too_large"),
+    ],
+)
+def test_the_gpus_come_first_and_system_memory_takes_the_rest(
+    size: float, room: Room, verdict: str
+) -> None:
+    found = fit(model(size), room, 8192)
+    assert found is not None
+    assert found.verdict == verdict
 
 
 def test_a_model_that_does_not_fit_says_what_it_needs() -> None:
-    assert lack_of_room(10 * GIB, Room(ram_gb=8.0, vram_gb=2.0)) == (
-        "It needs about 12.0 GB, and there are 8.0 GB of memory and 2.0 GB on the GPU."
+    assert lack_of_room(model(10), Room(ram_gb=8.0, vram_gb=2.0), 8192) == (
+        "It needs at least 10.5 GiB (weights 10.0), and there are 2.0 GiB on the GPUs and 8.0 GiB "
+        "of memory."
     )
+    assert lack_of_room(model(10), Room(ram_gb=12.0), 8192) is None
 
 
-def test_an_unknown_size_is_no_reason_to_skip() -> None:
-    assert lack_of_room(None, Room(ram_gb=1.0)) is None
-    assert lack_of_room(10 * GIB, Room(None)) is None
+@pytest.mark.parametrize(
+    ("facts", "room"),
+    [
+        (model(None), Room(ram_gb=1.0)),
+        (model(10), Room()),
+        (model(10, context_loaded=8192), Room(ram_gb=1.0)),
+    ],
+    ids=["size", "room", "it is loaded"],
+)
+def test_what_is_unknown_or_loaded_is_no_reason_to_skip(facts: ModelFacts, room: Room) -> None:
+    assert lack_of_room(facts, room, 8192) is None
 
 
 def test_unified_memory_is_counted_once() -> None:
     gpu = Gpu(model="M3 Max", vendor="Apple", memory_gb=36.0)
     facts = MachineFacts(gpus=(gpu,), system_memory_gb=36.0, unified_memory=True)
-    assert whole_room(facts).total_gb == 36.0
+    assert whole_room(facts) == Room(ram_gb=36.0)
+
+
+def test_a_gpu_of_unknown_size_leaves_the_room_unknown() -> None:
+    gpus = (Gpu(model="CMP 170HX", vendor="NVIDIA"),)
+    facts = MachineFacts(gpus=gpus, system_memory_gb=8.0, unified_memory=False)
+    assert whole_room(facts).total_gb is None
 
 
 def test_this_machine_has_room() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
 
+from bench_loop.errors import ProviderError
 from bench_loop.providers import discover, openai_compat
 from bench_loop.providers.discover import FoundServer, Place
 from bench_loop.providers.discover.endpoints import save_endpoint
@@ -152,6 +153,52 @@ def test_no_key_is_sent_to_what_may_be_anything(monkeypatch: pytest.MonkeyPatch)
         found_at(server)
         assert server.requests
         assert all("Authorization" not in request.headers for request in server.requests)
+
+
+@pytest.mark.parametrize(("name", "has_key"), [(None, False), ("lab", True)])
+def test_only_a_server_that_the_user_named_is_given_the_key(
+    name: str | None, has_key: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_API_KEY", "secret")
+    with FakeOllama() as server:
+        (found,) = discover.known_servers((Place(server.url, name),), PATIENT_S)
+        server.requests.clear()
+        with closing(discover.connect(found)) as provider:
+            provider.models()
+        sent = {request.headers.get("Authorization") for request in server.requests}
+    assert sent == {"Bearer secret" if has_key else None}
+
+
+def test_a_named_server_that_wants_a_key_can_be_asked_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with engines.jan(api_key="k") as server:
+        (found,) = discover.known_servers((Place(server.url, "lab"),), PATIENT_S)
+        assert not discover.is_open(found)
+        monkeypatch.setenv("BENCHLOOP_API_KEY", "k")
+        assert discover.is_open(found)
+        with closing(discover.connect(found)) as provider:
+            assert len(provider.models()) == 1
+
+
+def test_an_engine_that_nobody_knows_is_sent_no_prompt_unasked() -> None:
+    with FakeOpenAI() as server:
+        (found,) = found_at(server)
+        (named,) = discover.known_servers((Place(server.url, "lab"),), PATIENT_S)
+    assert (found.engine, found.state) == ("unknown", "ready")
+    assert not discover.may_be_taken(found)
+    assert discover.may_be_taken(named)
+
+
+def test_all_questions_to_a_server_share_one_limit() -> None:
+    with FakeEngine({}, other=Reply(pause_s=FOREVER)) as server:
+        found = FoundServer(server.url, "ollama", "ollama", None, "ready")
+        with closing(discover.connect(found, 0.5)) as provider:
+            started = time.monotonic()
+            for ask in (provider.server, provider.models, provider.server):
+                with pytest.raises(ProviderError, match=r"did not answer within 0\.5 s"):
+                    ask()
+            assert time.monotonic() - started < 20.0
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ look here. A server counts only by what it says of itself (`_fingerprint.py`).
 from __future__ import annotations
 
 import importlib
+import math
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -23,12 +24,16 @@ from bench_loop.providers.discover._probe import LOOK_LIMIT_S, FoundServer, Stat
 from bench_loop.providers.discover.endpoints import saved_endpoints
 
 __all__ = [
+    "ASK_LIMIT_S",
     "FoundServer",
     "Place",
     "State",
     "connect",
     "find_server",
+    "is_open",
+    "key_for",
     "known_servers",
+    "may_be_taken",
     "meet",
     "ready_servers",
     "usable_models",
@@ -37,6 +42,9 @@ __all__ = [
 
 ANSWER_LIMIT_S = 30.0
 """Time for a server that is known to be one: it may be busy with somebody else's request."""
+
+ASK_LIMIT_S = 3.0
+"""Time for all questions about the models of one server that nobody named."""
 
 LOADING_LIMIT_S = 60.0
 LOADING_POLL_S = 1.0
@@ -94,8 +102,11 @@ def ready_servers(
 
     An engine that nobody knows is not taken unasked: it may only forward to a cloud.
     """
-    found = _when_loaded(lambda: tuple(filter(is_local, known_servers(places))), say, wait_s)
-    return tuple(server for server in found if server.state == "ready" and server.engine != UNKNOWN)
+
+    def here() -> tuple[FoundServer, ...]:
+        return tuple(one for one in known_servers(places) if one.is_local)
+
+    return tuple(filter(may_be_taken, _when_loaded(here, say, wait_s)))
 
 
 def meet(
@@ -121,7 +132,7 @@ def _when_loaded(
     while True:
         found = look_again()
         loading = [server for server in found if server.state == "loading"]
-        is_ready = any(server.state == "ready" for server in found)
+        is_ready = any(map(is_open, found))
         if is_ready or not loading or time.monotonic() >= give_up:
             return found
         if not is_told:
@@ -133,16 +144,32 @@ def _when_loaded(
         time.sleep(LOADING_POLL_S)
 
 
-def connect(server: FoundServer) -> Provider:
-    """The provider for a server that was found, with the user's key for it."""
+def connect(server: FoundServer, total_limit_s: float = math.inf) -> Provider:
+    """The provider for a server that was found; its questions may take so long together."""
     module = importlib.import_module(f"bench_loop.providers.{server.provider}")
-    provider: Provider = module.connect(server.endpoint, config.api_key(server.provider))
+    provider: Provider = module.connect(server.endpoint, key_for(server), total_limit_s)
     return provider
 
 
-def is_local(server: FoundServer) -> bool:
-    """Whether the server listens on this machine."""
-    return parse_endpoint(server.endpoint).is_local
+def key_for(server: FoundServer) -> str | None:
+    """The user's key, only for a server whose address the user named or saved.
+
+    Anything may listen on a usual port, and say that it is what one would expect there.
+    """
+    return config.api_key(server.provider) if server.is_named else None
+
+
+def is_open(server: FoundServer) -> bool:
+    """Whether it can be asked for its models: it is ready, or wants a key that there is."""
+    return server.state == "ready" or (server.state == "locked" and bool(key_for(server)))
+
+
+def may_be_taken(server: FoundServer) -> bool:
+    """Whether prompts may be sent to it without its being named on the command line.
+
+    An engine that nobody knows may only forward to a cloud.
+    """
+    return is_open(server) and (server.is_named or server.engine != UNKNOWN)
 
 
 def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
@@ -159,7 +186,7 @@ def usable_models(provider: Provider) -> tuple[ModelFacts, ...]:
 def _has_models(server: FoundServer) -> bool:
     """Whether it answers and has a chat model of its own."""
     try:
-        with closing(connect(server)) as provider:
+        with closing(connect(server, ASK_LIMIT_S)) as provider:
             return bool(usable_models(provider))
     except BenchLoopError:
         return False

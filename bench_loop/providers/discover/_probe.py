@@ -1,13 +1,14 @@
 """Looks at several addresses at once, within a time that no server can stretch.
 
-At each address the list of models is asked for first, then what tells engines apart; each step has
-half of the time. Redirects are not followed, answers are read up to a limit, and no key is sent:
+At each address the list of models is asked for first, then, in the time that is left, what tells
+engines apart. Redirects are not followed, answers are read up to a limit, and no key is sent:
 anything may listen on a usual port.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any, Literal
 
 import httpx
 
+from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._fingerprint import (
     LISTING,
     NOTHING,
@@ -31,6 +33,9 @@ from bench_loop.providers._fingerprint import (
 from bench_loop.providers.discover._places import Place
 
 LOOK_LIMIT_S = 1.8
+LISTING_SHARE = 0.7
+"""Part of the time for the first answer: on a busy machine that is the one to wait for."""
+
 MOST_BYTES = 4 * 2**20
 """Bytes of an answer that are read: the longest chat templates and lists of models are shorter."""
 
@@ -49,7 +54,16 @@ class FoundServer:
     version: str | None
     state: State
     name: str | None = None
-    """What the user saved it under."""
+    """What the user saved it under, or named it by; None: it was found on a usual port."""
+
+    @property
+    def is_named(self) -> bool:
+        return self.name is not None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the address is a loopback one."""
+        return parse_endpoint(self.endpoint).is_local
 
 
 def look(places: Iterable[Place], limit_s: float) -> tuple[FoundServer, ...]:
@@ -82,8 +96,9 @@ async def _look_at(place: Place, limit_s: float) -> FoundServer | None:
         trust_env=False,
         verify=place.url.startswith("https:"),
     ) as client:
-        listing = await _hear(client, LISTING, limit_s / 2)
-        told = await _tell(client, listing, limit_s / 2)
+        give_up = time.monotonic() + limit_s
+        listing = await _hear(client, LISTING, limit_s * LISTING_SHARE)
+        told = await _tell(client, listing, give_up - time.monotonic())
     identity, state = told or (UNNAMED, _no_model_server(listing))
     # Most programs that want a password are no model servers: only an address that the user
     # saved is told of then.
