@@ -43,7 +43,7 @@ from bench_loop.result.store import field_path
 from bench_loop.scoring.recompute import SuiteKey
 
 JOURNAL = "journal.jsonl"
-VERSION = 2
+VERSION = 1
 MAX_BYTES = 256 * 1024 * 1024
 """A larger file is no journal: the longest run writes some megabytes."""
 

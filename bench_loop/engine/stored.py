@@ -144,7 +144,10 @@ def _of_damaged(folder: Path, damage: FileError) -> StoredRun:
     """A run whose journal cannot be read: its result, if it was written, is whole all the same."""
     file = results_folder() / f"{folder.name}.json"
     if file.is_file():
-        return replace(_of_file(file), folder=folder, damage=damage)
+        stored = _of_file(file)
+        # Of a complete run nobody needs the journal any more.
+        is_needed = stored.state != "complete"
+        return replace(stored, folder=folder, damage=damage if is_needed else stored.damage)
     return StoredRun(folder.name, "damaged", None, folder, None, damage)
 
 

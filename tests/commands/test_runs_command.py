@@ -204,6 +204,20 @@ def test_a_damaged_journal_is_told_and_stops_no_other(
     assert bench("run", "--resume") == 2
 
 
+def test_the_journal_of_a_complete_run_is_needed_no_more(
+    server: Simulated, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*new_run(server.url, "reasonmath")) == 0
+    (journal,) = journals(home)
+    journal.write_bytes(b"{}\n" + journal.read_bytes())
+    capsys.readouterr()
+    assert bench("runs", "list") == 0
+    said = capsys.readouterr().out
+    assert "complete" in said
+    assert "damaged" not in said
+    assert bench("run", "--resume") == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
