@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from bench_loop.config import runs_folder
 from bench_loop.contracts.chat import Message
-from bench_loop.contracts.harness import HarnessAdapter, HarnessConfig
+from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import assemble, planned_settings, run_index, software
@@ -19,12 +18,11 @@ from bench_loop.engine.budget import (
     Fit,
     Outset,
     fit,
-    most_prompt_tokens,
     refit,
     unmeasured,
     wanted_curve,
 )
-from bench_loop.engine.context import PROBE_SHARE, refuse_cut_task
+from bench_loop.engine.context import PROBE_SHARE
 from bench_loop.engine.events import (
     Event,
     Listener,
@@ -50,9 +48,10 @@ from bench_loop.engine.journal import (
     UsableProbed,
 )
 from bench_loop.engine.ledger import Ledger
-from bench_loop.engine.packs import Pack, PackSuite
+from bench_loop.engine.packs import Pack
 from bench_loop.engine.plan import FIRST_SEED, RunOptions, RunPlan
 from bench_loop.engine.probes import Probes
+from bench_loop.engine.quality_suites import QualitySuites
 from bench_loop.engine.recorder import Recorder, TrialSettings
 from bench_loop.engine.resume import refuse_changes
 from bench_loop.engine.run_folder import OpenRun
@@ -61,8 +60,6 @@ from bench_loop.engine.speed_plans import wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
 from bench_loop.engine.stopping import OUT_OF_TIME, StopEarly, why_stopped
 from bench_loop.engine.telemetry import Telemetry
-from bench_loop.engine.toolbox import make_toolbox
-from bench_loop.engine.trial import run_trial
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
 from bench_loop.machine.boot import boot_mark
 from bench_loop.machine.sampling import make_sampler
@@ -309,7 +306,7 @@ class Run:
             self._listen(Noted("Asking the same things twice"))
             self._journal.append(DeterminismProbed(found=self._probes.determinism()))
         if not self._ledger.is_over:
-            self._measure_quality()
+            self._quality_suites().measure()
         if self._plan.is_cut_short and self._ledger.is_out_of_time:
             raise StopEarly(self._cut_at_budget())
         if suite is None or not wants_load or self._ledger.is_over:
@@ -384,47 +381,17 @@ class Run:
         """The loaded window; where it could not be read back, the one that was asked for."""
         return self._conditions.model.context_loaded or self._plan.context_window
 
-    def _measure_quality(self) -> None:
-        harness = self._setup.harness
-        sandbox = self._setup.sandbox
-        done = {(trial.task_id, trial.trial): trial for trial in self._ledger.trials}
-        suites = {
-            suite.pack.name: PackSuite(suite.pack, sandbox) for suite in self._plan.quality_suites
-        }
-        with tempfile.TemporaryDirectory(prefix="bench-loop-") as folder:
-            harness.setup(
-                HarnessConfig(
-                    chat=self._recorder.chat,
-                    state_folder=Path(folder),
-                    toolbox=lambda task: make_toolbox(task, sandbox),
-                )
-            )
-            try:
-                for suite, task, number in self._plan.quality_trials:
-                    if (kept := done.get((task.id, number))) is not None:
-                        refuse_cut_task(task, kept, self._conditions.model.context_loaded)
-                        continue
-                    if not self._ledger.has_time_for(suite.pack.name, task.id):
-                        return
-                    self._ledger.announce(suite.pack.name, task.id, is_timed=False)
-                    budget = self._plan.answer_budget(task)
-                    limit_s = wall_limit_s(self._rates, most_prompt_tokens(task), budget)
-                    settings = replace(
-                        self._settings(FIRST_SEED + number),
-                        max_tokens=budget,
-                        wall_limit_s=self._ledger.within_budget(limit_s),
-                    )
-                    trial = run_trial(
-                        suites[suite.pack.name], task, number, harness, self._recorder, settings
-                    )
-                    if trial.outcome == "truncated" and not self._ledger.has_time(0.0):
-                        return  # Cut by the budget of the run, which says nothing of the model.
-                    self._ledger.keep(trial)
-                    refuse_cut_task(task, trial, self._conditions.model.context_loaded)
-                    if self._ledger.is_over:
-                        return
-            finally:
-                harness.teardown()
+    def _quality_suites(self) -> QualitySuites:
+        return QualitySuites(
+            self._plan,
+            self._setup.harness,
+            self._setup.sandbox,
+            self._recorder,
+            self._ledger,
+            self._settings,
+            self._rates,
+            self._conditions.model.context_loaded,
+        )
 
     def _settings(self, seed: int) -> TrialSettings:
         return TrialSettings(
