@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -164,6 +164,7 @@ def _measure(
     from bench_loop.engine.recommend import SpeedTooLong, Tried, without_speed
     from bench_loop.engine.run import Run
     from bench_loop.engine.stopping import StopEarly
+    from bench_loop.errors import ProviderError
     from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 
@@ -174,7 +175,6 @@ def _measure(
             one.provider, one.endpoint, model_id, plan.context_window, is_named=one.is_named
         )
         stack.callback(provider.close)
-        stack.callback(provider.unload, model_id)
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
         progress = None
         if not is_quiet:
@@ -200,6 +200,9 @@ def _measure(
                 run(without_speed(plan))
         except StopEarly as stop:
             note = str(stop)
+        # A server that failed in the run was left by an error and is asked for nothing more.
+        with suppress(ProviderError):
+            provider.unload(model_id)
     result = results[-1] if results else None
     if result is not None and not note and result.status != "complete":
         note = result.status_reason or ""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bench_loop.commands.parse import command
+from bench_loop.cli import group
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = FIXTURES / "cases"
@@ -24,7 +24,7 @@ def run_parse(
     data = b"\n".join(
         line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines
     )
-    done = CliRunner().invoke(command, list(arguments), input=data, standalone_mode=False)
+    done = CliRunner().invoke(group, ["parse", *arguments], input=data, standalone_mode=False)
     assert done.exception is None
     assert done.stderr == ""
     return done.return_value, [json.loads(line) for line in done.stdout.splitlines()]

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bench_loop.commands.dashboard import command
+from bench_loop.cli import group
 from bench_loop.errors import ResultError
 from bench_loop.result import store
 from tests.look import samples
 
 
 def dashboard(*arguments: str) -> Result:
-    return CliRunner().invoke(command, arguments)
+    return CliRunner().invoke(group, ["dashboard", *arguments])
 
 
 @pytest.fixture

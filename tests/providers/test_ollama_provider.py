@@ -183,6 +183,7 @@ def test_a_model_tells_all_that_a_result_wants_to_know() -> None:
         "weights_digest": "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         "context_declared": 8192,
         "context_loaded": 4096,
+        "kv_values": 2 * 30 * 3 * 64,  # keys and values, layers, KV heads, head size
         "offloaded_share": 1.0,
         "capabilities": ("completion",),
         "is_remote": False,

@@ -8,9 +8,9 @@ anything may listen on a usual port.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Coroutine, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,18 +74,31 @@ def look(places: Iterable[Place], limit_s: float) -> tuple[FoundServer, ...]:
         return tuple(server for server in found if server is not None)
 
     # A thread of its own: the caller's may run an event loop already.
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_run, all_at_once()).result()
-
-
-def _run(looking: Coroutine[Any, Any, tuple[FoundServer, ...]]) -> tuple[FoundServer, ...]:
-    """`asyncio.run`, but for waiting until a name server has answered for a saved address."""
     loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=_run, args=(loop,), daemon=True)
+    thread.start()
     try:
-        return loop.run_until_complete(looking)
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        return asyncio.run_coroutine_threadsafe(all_at_once(), loop).result()
+    finally:  # Ctrl-C comes here too, and waits for no server.
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, and then end what it has not done.
+
+    Unlike `asyncio.run` it does not wait until a name server has answered for a saved address.
+    """
+    loop.run_forever()
+    loop.run_until_complete(_end(asyncio.all_tasks(loop)))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+async def _end(unfinished: Collection[asyncio.Task[Any]]) -> None:
+    for task in unfinished:
+        task.cancel()
+    await asyncio.gather(*unfinished, return_exceptions=True)
 
 
 async def _look_at(place: Place, limit_s: float) -> FoundServer | None:
