@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,20 @@ from tests.llama_cpp import LlamaCpp, llama_cpp
 from tests.network import stay_on_this_machine
 
 stay_on_this_machine()
+
+
+def _hear_signals() -> None:
+    """Undo that a shell ignores signals for what it starts in the background (or under nohup).
+
+    A program inherits that, and tests that stop programs by them would wait for ever.
+    """
+    for number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, usual)
+
+
+_hear_signals()
 
 settings.register_profile("local", deadline=None)
 settings.register_profile(
