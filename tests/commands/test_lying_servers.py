@@ -18,7 +18,6 @@ PATIENT_S = 60.0
 
 COMMANDS = (
     ("info",),
-    ("doctor",),
     ("doctor", "--report"),
     ("recommend", "--for", "chat", "--budget", "1s"),
     ("run", "--suites", "reasonmath", "--budget", "2s"),
