@@ -31,7 +31,7 @@ _USED_DEVICE = re.compile(r"\busing device \w+ \((.+)\) - (\d+ MiB) free")
 # A head of `nvidia-smi --format=csv`.
 _CSV_HEAD = re.compile(r"\s*(?:[a-z_.]+(?: \[\w+\])?(?:,\s*|\s*$)){2,}")
 _SAME_NUMBERS = re.compile(r"^\s*GPU (\d+(?:,\d+)+):\s*(\S.*)")
-_WMI_HEAD = re.compile(r"\s*(?:[A-Z][a-z]+[A-Za-z]*\s*,?\s*)*\bAdapterRAM\b[A-Za-z,\s]*")
+_WMI_HEAD = re.compile(r"\s*(?:[A-Z][A-Za-z]*[\s,]+)*AdapterRAM\b[A-Za-z,\s]*")
 
 _PAIR = re.compile(r"^[\s|]*([A-Za-z][\w ./()#%-]{0,40}?)\s*(?::(?:\s|$)|=)\s*(.*?)[\s|]*$")
 # What tools call a device's name, the most telling first.
@@ -49,10 +49,13 @@ _MEMORY = re.compile(
 )
 _NO_GPU_BLOCK = re.compile(r"cpu|.*_type_cpu")
 
+_LONGEST_LINE = 2000
+"""Characters of a line that are read: no tool writes as many, and rules take time for each."""
+
 
 def rows_of(report: str) -> list[str]:
     """The rows of a report that may name a device."""
-    lines = [line for line in report.splitlines() if line.strip()]
+    lines = [line[:_LONGEST_LINE] for line in report.splitlines() if line.strip()]
     for read in _READERS:
         found = read(lines)
         if found is not None:

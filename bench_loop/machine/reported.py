@@ -146,12 +146,11 @@ def parse_gpus(
 
 def visible(raw: str) -> str:
     """The text as it is seen: a terminal's colours, NULs of a device tree and marks without a width
-    do not part words, and full-width letters are letters."""
+    do not part words, full-width letters are letters, and a gap is no wider than it need be."""
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[®™©]", "", raw).replace("\0", " ")
     text = unicodedata.normalize("NFKC", plain)
-    return "".join(
-        char for char in text if char in "\n\t" or unicodedata.category(char) not in _UNSEEN
-    )
+    seen = (char for char in text if char in "\n\t" or unicodedata.category(char) not in _UNSEEN)
+    return re.sub(r"[ \t]{9,}", " " * 8, "".join(seen))
 
 
 def gib_in(text: str | None) -> float | None:

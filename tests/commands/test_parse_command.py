@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench_loop.cli import group
+from tests.yardstick import idle_s
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = FIXTURES / "cases"
@@ -294,6 +296,15 @@ def test_odd_streams_are_read_right(dialect: str) -> None:
 def test_what_cannot_be_seen_does_not_hide_a_gpu(raw: str) -> None:
     _, (gpu,) = run_parse(["gpu"], [{"raw": raw}])
     assert (gpu["gpu"], gpu["gpu_memory_class_gb"]) == ("RTX 4090", 24)
+
+
+@pytest.mark.parametrize(
+    "piece", ["1", "Aa", "Aa, ", " ", "\t", "Properties(", "using device a (", "2x ", "RTX 4090 + "]
+)
+def test_a_repeated_pattern_takes_no_long_time(piece: str) -> None:
+    raw = "RTX 4090 " + piece * (100_000 // len(piece)) + "x"
+    work = partial(run_parse, ["gpu"], [{"raw": raw}])
+    assert idle_s(work, limit_s=2.0, tries=3) < 2.0  # quadratic rules took 17
 
 
 @pytest.mark.parametrize("source", ["/proc/cpuinfo", "lscpu"])
