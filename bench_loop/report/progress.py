@@ -133,6 +133,9 @@ class RunProgress:
             self._draw()
 
     def _start(self, event: RunStarted) -> None:
+        # A race of models begins a run again without its speed where that takes too long.
+        self._planned.pop(SPEED, None)
+        self._outcomes = {name: [] for name in self._planned}
         self._quality_total = self._total = event.total
         self._take_kept(event.kept)
         self._note = "Predicting how long speed will take"

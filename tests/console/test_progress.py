@@ -264,3 +264,16 @@ def test_repeats_that_are_expected_are_counted_and_those_that_are_not_any_more_g
         assert "2 of 10" in frame
         progress(Forecasted(TimeLeft(20.0, 25.0, 30.0, timed_trials=1)))
         assert "2 of 7" in stage.last_frame()
+
+
+def test_a_run_that_begins_again_without_its_speed_counts_its_tasks_alone() -> None:
+    stage = Stage(is_terminal=False)
+    with stage.progress as progress:
+        progress(RunStarted("one", "qwen3.5:27b", 5))
+        progress(SpeedPlanned("minimum", 12.4, 8))
+        progress(RunStarted("two", "qwen3.5:27b", 5))
+        stage.trial("reasonmath", "pass")
+        progress(Forecasted(TimeLeft(10.0, 20.0, 30.0)))
+        stage.trial("reasonmath", "pass")
+    lines = stage.stream.getvalue().splitlines()
+    assert [line[:5] for line in lines if line.startswith("[")] == ["[1/5]", "[2/5]"]
