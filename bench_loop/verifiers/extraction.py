@@ -67,7 +67,7 @@ _SUPERSCRIPT_RUN = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
 _SIGNS = str.maketrans(
     {"−": "-", "‐": "-", "‑": "-", "﹣": "-", "⁄": "/", "∕": "/", "’": "'", "٫": ".", "٬": ","}
 )
-_VULGAR_FRACTION = re.compile(r"([¼½¾⅐-⅞])")
+_VULGAR_FRACTION = re.compile(r"(?=[¼½¾⅐-⅞])")
 _LATEX_WORD = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname|boxed|fbox)\s*\{([^{}]*)\}")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _LATEX_SPACE = re.compile(r"\\[,;:! ]|\\q?quad(?![A-Za-z])|~")
@@ -99,10 +99,10 @@ def plain(text: str) -> str:
     Superscripts become `^n`, so that 10³ is never read as 103.
     """
     text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
-    text = _VULGAR_FRACTION.sub(r" \1", text)
-    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    text = _VULGAR_FRACTION.sub(" ", text)
+    text = unicodedata.normalize("NFKC", text)
     if not text.isascii():
-        text = "".join(_ascii_digit(char) for char in text)
+        text = text.translate(_InAscii(_SIGNS))
     text = _mark_money(_HTML.sub(" ", text))
     for latex, sign in _LATEX_SIGNS:
         text = text.replace(latex, sign)
@@ -124,9 +124,13 @@ def _mark_money(text: str) -> str:
     return text.replace("$", _MONEY) if text.count("$") == 1 else text
 
 
-def _ascii_digit(char: str) -> str:
-    digit = unicodedata.decimal(char, None)
-    return char if digit is None else str(digit)
+class _InAscii(dict[int, str | int | None]):
+    """For str.translate: beside what it is made of, the digits of all scripts, looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        digit = unicodedata.decimal(chr(code), None)
+        self[code] = found = chr(code) if digit is None else str(digit)
+        return found
 
 
 _LINE_START = r"^[\s>#•|\-]{0,12}(?:\d{1,2}[.)]\s{0,3})?"
