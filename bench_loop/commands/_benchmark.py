@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands._setup import Wanted, needs_sandbox, opened_setup
+from bench_loop.commands._setup import Wanted, opened_setup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +45,7 @@ def run_planned(
     with opened_setup(plan, wanted, streams) as setup:
         if check is not None:
             check(plan, setup)
-        lacks_sandbox = setup.sandbox is None and needs_sandbox(plan)
+        lacks_sandbox = setup.sandbox is None and plan.needs_sandbox
         if as_json:
             result = benchmark_as_json(plan, setup, output, options, resumed=resumed, run_id=run_id)
         else:
@@ -82,7 +81,6 @@ def benchmark(
     from bench_loop.report.terminal import print_run
 
     screen = console()
-    planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
     name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
     nodes = (
         " ".join(filter(None, (name.model_id, name.quantization))),
@@ -90,7 +88,7 @@ def benchmark(
         f"{setup.harness.name} {setup.harness.version}",
         "verifier",
     )
-    progress = RunProgress(screen, planned=planned, nodes=nodes)
+    progress = RunProgress(screen, planned=plan.quality_counts, nodes=nodes)
     with _told_how_to_resume(progress) as listen, progress:
         result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
     endpoint = setup.server.endpoint if is_endpoint_named else None

@@ -124,11 +124,6 @@ def connect(
     return connected
 
 
-def needs_sandbox(plan: RunPlan) -> bool:
-    """Whether a suite of the plan runs code that a model wrote."""
-    return any(suite.pack.needs_sandbox for suite in plan.suites)
-
-
 def sandbox_for(
     plan: RunPlan, kind: str, *, is_unsafe_allowed: bool = False, user: int | None = None
 ) -> Sandbox | None:
@@ -137,7 +132,7 @@ def sandbox_for(
     Raises SandboxError when the kind that was asked for cannot be had, or `auto` finds none and
     there is nothing to run without.
     """
-    if not needs_sandbox(plan):
+    if not plan.needs_sandbox:
         return None
     from bench_loop.errors import SandboxError
     from bench_loop.sandboxes.ladder import AUTO
@@ -180,7 +175,7 @@ def prepare(
     from bench_loop.engine.thinking import thinking_mode
     from bench_loop.machine.detect import detect
     from bench_loop.machine.facts import MachineFacts
-    from bench_loop.machine.listener import listener_at
+    from bench_loop.machine.listener import listener_at, runs_here
     from bench_loop.machine.record import machine_record
 
     server = provider.server()
@@ -188,7 +183,7 @@ def prepare(
     facts = detect()
     # Behind a loopback address may stand a tunnel to another machine.
     listener = listener_at(server.endpoint) if server.is_local else None
-    is_here = server.is_local and not (listener and listener.is_forwarder)
+    is_here = runs_here(listener, is_local=server.is_local)
     stop_or_warn(server, model, facts if is_here else MachineFacts(), context_window)
     machine = machine_record(
         facts,

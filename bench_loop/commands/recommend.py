@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
@@ -178,9 +177,10 @@ def _measure(
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
         progress = None
         if not is_quiet:
-            planned = Counter(suite.pack.name for suite, _, _ in plan.quality_trials)
             nodes = (model_id, setup.server.engine, "raw", "verifier")
-            progress = stack.enter_context(RunProgress(console(), planned=planned, nodes=nodes))
+            progress = stack.enter_context(
+                RunProgress(console(), planned=plan.quality_counts, nodes=nodes)
+            )
 
         def hear(event: Event) -> None:
             if progress is not None:

@@ -86,6 +86,16 @@ class RunPlan:
         )
 
     @property
+    def quality_counts(self) -> dict[str, int]:
+        """How many trials each judged suite has."""
+        return {suite.pack.name: len(suite.tasks) * self.trials for suite in self.quality_suites}
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Whether a suite runs code that a model wrote."""
+        return any(suite.pack.needs_sandbox for suite in self.suites)
+
+    @property
     def wall_limit_rule(self) -> str:
         """How a quality trial gets its wall limit, as the result file tells it."""
         if self.speed_suite is None:

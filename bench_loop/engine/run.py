@@ -440,7 +440,6 @@ def conditions_of(
     setup: Setup, plan: RunPlan, server: ServerFacts, model: ModelFacts
 ) -> Conditions:
     """What a run of `plan` runs on; the sandbox only where a suite needs one."""
-    uses_sandbox = any(suite.pack.needs_sandbox for suite in plan.suites)
     return Conditions(
         model=model,
         server=server,
@@ -448,7 +447,7 @@ def conditions_of(
         thinking=setup.thinking,
         harness=setup.harness.name,
         harness_version=setup.harness.version,
-        sandbox=setup.sandbox.record() if setup.sandbox and uses_sandbox else None,
+        sandbox=setup.sandbox.record() if setup.sandbox and plan.needs_sandbox else None,
         software=software(),
     )
 

@@ -37,13 +37,18 @@ def listener_at(endpoint: str) -> Listener | None:
     return Listener(name, bool(forwarders))
 
 
+def runs_here(listener: Listener | None, *, is_local: bool) -> bool:
+    """Whether the server at a port is on this machine, by its address and by who listens there."""
+    return is_local and not (listener and listener.is_forwarder)
+
+
 def machine_behind(endpoint: str, here: MachineFacts, *, is_local: bool) -> MachineFacts:
     """The machine that a server runs on: this one, or an unknown one at the end of its address.
 
     `is_local`: the address is a loopback one, behind which may stand a tunnel to another machine.
     """
     listener = listener_at(endpoint) if is_local else None
-    return here if is_local and not (listener and listener.is_forwarder) else MachineFacts()
+    return here if runs_here(listener, is_local=is_local) else MachineFacts()
 
 
 def _programs_at(port: int) -> Iterator[str]:
