@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import stat
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -134,10 +135,17 @@ def find_run(name: str) -> Path:
     found = [folder for folder in run_folders() if wanted and wanted in folder.name]
     if not found:
         raise UsageError(f"There is no run {name!r}.", remedy=LIST_RUNS)
-    if len(found) > 1:
-        names = ", ".join(folder.name for folder in found[:4])
-        raise UsageError(f"{name!r} may mean {len(found)} runs: {names}.", remedy="Name one whole.")
+    refuse_several(name, [folder.name for folder in found])
     return found[0]
+
+
+def refuse_several(name: str, run_ids: Sequence[str]) -> None:
+    """Raises UsageError when `name` may mean more than one run."""
+    if len(run_ids) > 1:
+        names = ", ".join(run_ids[:4])
+        raise UsageError(
+            f"{name!r} may mean {len(run_ids)} runs: {names}.", remedy="Name one whole."
+        )
 
 
 def result_file(run: Recorded) -> Path:

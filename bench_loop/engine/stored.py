@@ -12,7 +12,13 @@ from bench_loop.config import results_folder
 from bench_loop.engine.assemble import assemble
 from bench_loop.engine.journal import JOURNAL
 from bench_loop.engine.recorded import read_journal
-from bench_loop.engine.run_folder import LIST_RUNS, find_run, result_file, run_folders
+from bench_loop.engine.run_folder import (
+    LIST_RUNS,
+    find_run,
+    refuse_several,
+    result_file,
+    run_folders,
+)
 from bench_loop.engine.run_lock import RunLock, is_live
 from bench_loop.errors import FileError, JournalError, ResultError, SetupError, UsageError
 from bench_loop.result.records import RunResult
@@ -64,13 +70,11 @@ def stored_run(name: str) -> StoredRun:
     if file.is_file() and file.name != JOURNAL:
         name = load(file).run_id
     found = [run for run in stored_runs() if name and name in run.run_id]
-    if len(found) == 1:
-        return found[0]
-    if not found and file.is_file() and file.name != JOURNAL:
-        return _of_file(file)
+    refuse_several(name, [run.run_id for run in found])
     if found:
-        names = ", ".join(run.run_id for run in found[:4])
-        raise UsageError(f"{name!r} may mean {len(found)} runs: {names}.", remedy="Name one whole.")
+        return found[0]
+    if file.is_file() and file.name != JOURNAL:
+        return _of_file(file)
     try:
         return _of_folder(find_run(name))
     except UsageError:
