@@ -93,7 +93,6 @@ def connect(
     from bench_loop.config import api_key
     from bench_loop.errors import ProviderError, UsageError
     from bench_loop.providers import discover, embedded, ollama, openai_compat
-    from bench_loop.providers.discover.endpoints import find_endpoint
 
     if provider == "embedded":
         if endpoint:
@@ -105,11 +104,8 @@ def connect(
             slots=streams,
         )
     if endpoint is not None:
-        saved = find_endpoint(endpoint)
-        endpoint = saved.url if saved else endpoint
-        provider = provider or (saved.provider if saved else None)
-        met = discover.meet(endpoint, warn)
-        provider = provider or met.provider
+        met = discover.meet(endpoint, warn, provider=provider)
+        provider, endpoint = met.provider, met.endpoint
     elif provider is None:
         found = discover.find_server(warn)
         if found is None:

@@ -119,7 +119,7 @@ def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
     from bench_loop.machine.room import whole_room
     from bench_loop.providers import discover
 
-    named = [discover.meet(_address(text), warn) for text in endpoints]
+    named = [discover.meet(text, warn) for text in endpoints]
     servers = named or discover.ready_servers(warn)
     facts = detect()
     found: list[Candidate] = []
@@ -142,14 +142,6 @@ def find_candidates(endpoints: Sequence[str], window: int) -> list[Candidate]:
             remedy="Start Ollama or llama.cpp, or give --endpoint.",
         )
     return sorted(found, key=lambda one: (one.model.size_bytes or 0, one.model.model_id))
-
-
-def _address(text: str) -> str:
-    """The address that `text` is, or that was saved under it."""
-    from bench_loop.providers.discover.endpoints import find_endpoint
-
-    saved = find_endpoint(text)
-    return saved.url if saved else text
 
 
 def _measure(

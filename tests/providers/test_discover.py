@@ -308,6 +308,19 @@ def test_a_saved_endpoint_that_is_no_model_server_says_so(other: Reply, state: s
     assert found.state == state
 
 
+def test_a_saved_endpoint_is_met_by_its_name_and_with_its_provider() -> None:
+    with FakeOllama() as server:
+        save_endpoint("lab", server.url, "openai_compat")
+        found = discover.meet("lab")
+        asked = discover.meet("lab", provider="ollama")
+    assert (found.provider, found.endpoint, found.engine) == (
+        "openai_compat",
+        server.url,
+        "ollama",
+    )
+    assert asked.provider == "ollama"
+
+
 def test_what_answers_at_an_address_is_met() -> None:
     with FakeOllama() as server:
         assert discover.meet(server.url).provider == "ollama"

@@ -32,6 +32,11 @@ def test_several_are_kept_by_name() -> None:
     assert find_endpoint("lab") == saved_endpoints()[1]
 
 
+def test_an_address_without_a_port_is_on_the_port_of_its_provider() -> None:
+    assert save_endpoint("lab", "gpu-box", "ollama").url == "http://gpu-box:11434"
+    assert save_endpoint("attic", "gpu-box").url == "http://gpu-box"
+
+
 def test_one_of_the_same_name_takes_the_place_of_the_other() -> None:
     save_endpoint("lab", "http://127.0.0.1:1")
     save_endpoint("lab", "http://127.0.0.1:2")

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Protocol
 
 from bench_loop import config
@@ -21,7 +22,7 @@ from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.providers._fingerprint import UNKNOWN
 from bench_loop.providers.discover._places import Place, usual_places
 from bench_loop.providers.discover._probe import LOOK_LIMIT_S, FoundServer, State, look
-from bench_loop.providers.discover.endpoints import saved_endpoints
+from bench_loop.providers.discover.endpoints import find_endpoint, saved_endpoints, url_of
 
 __all__ = [
     "ASK_LIMIT_S",
@@ -110,16 +111,23 @@ def ready_servers(
 
 
 def meet(
-    endpoint: str, say: Say = lambda sentence: None, wait_s: float | None = None
+    endpoint: str,
+    say: Say = lambda sentence: None,
+    wait_s: float | None = None,
+    provider: str | None = None,
 ) -> FoundServer:
-    """What answers at `endpoint`, after waiting for a model that is still being loaded.
+    """What answers at `endpoint`, an address or what one was saved under, after waiting for a
+    model that is still being loaded.
 
-    Its provider is `ollama` where the server says itself that it is one; else `openai_compat`,
-    which almost every other server speaks. Raises UsageError for what is no address.
+    Its provider is the one that is asked for or was saved, else `ollama` where the server says
+    itself that it is one, else `openai_compat`, which almost every other server speaks. Raises
+    UsageError for what is no address.
     """
-    place = Place(parse_endpoint(endpoint).url, endpoint)
+    saved = find_endpoint(endpoint)
+    provider = provider or (saved.provider if saved else None)
+    place = Place(url_of(saved.url if saved else endpoint, provider), endpoint)
     (found,) = _when_loaded(lambda: look((place,), ANSWER_LIMIT_S), say, wait_s)
-    return found
+    return replace(found, provider=provider) if provider else found
 
 
 def _when_loaded(

@@ -10,6 +10,7 @@ from typing import Any
 
 from bench_loop import config
 from bench_loop.errors import SetupError, UsageError
+from bench_loop.providers import ollama
 from bench_loop.providers._endpoint import parse_endpoint
 from bench_loop.registry import pick
 
@@ -40,6 +41,14 @@ def find_endpoint(text: str) -> SavedEndpoint | None:
     return next((one for one in saved_endpoints() if one.name == text), None)
 
 
+def url_of(address: str, provider: str | None) -> str:
+    """The base URL of `address`, on the provider's own port where it names none.
+
+    Raises UsageError for what is no address.
+    """
+    return parse_endpoint(address, ollama.PORT if provider == "ollama" else None).url
+
+
 def save_endpoint(name: str, address: str, provider: str | None = None) -> SavedEndpoint:
     """Keep `address` under `name`, in place of what was there.
 
@@ -51,7 +60,7 @@ def save_endpoint(name: str, address: str, provider: str | None = None) -> Saved
             f"{name!r} cannot be the name of an endpoint.",
             remedy="Use up to 40 lower-case letters, digits, - and _, like gpu-box.",
         )
-    endpoint = SavedEndpoint(name, parse_endpoint(address).url, provider)
+    endpoint = SavedEndpoint(name, url_of(address, provider), provider)
     table = {"url": endpoint.url} | ({"provider": provider} if provider else {})
     _write(_read() | {name: table})
     return endpoint
