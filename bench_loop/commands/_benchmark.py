@@ -13,11 +13,14 @@ from bench_loop.commands._setup import Wanted, opened_setup
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.console import Console
+
     from bench_loop.engine.events import Event, Listener
     from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.engine.run_folder import OpenRun
     from bench_loop.errors import BenchLoopError
+    from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 
 
@@ -76,11 +79,22 @@ def benchmark(
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
     from bench_loop.engine.run import Run
-    from bench_loop.names.parse import parse_model
-    from bench_loop.report.progress import RunProgress
     from bench_loop.report.terminal import print_run
 
     screen = console()
+    progress = progress_of(plan, setup, screen)
+    with _told_how_to_resume(progress) as listen, progress:
+        result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
+    endpoint = setup.server.endpoint if is_endpoint_named else None
+    print_run(result, screen, progress.file, endpoint)
+    return result
+
+
+def progress_of(plan: RunPlan, setup: Setup, screen: Console) -> RunProgress:
+    """The display of a run of `plan` on these parts."""
+    from bench_loop.names.parse import parse_model
+    from bench_loop.report.progress import RunProgress
+
     name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
     nodes = (
         " ".join(filter(None, (name.model_id, name.quantization))),
@@ -88,12 +102,7 @@ def benchmark(
         f"{setup.harness.name} {setup.harness.version}",
         "verifier",
     )
-    progress = RunProgress(screen, planned=plan.quality_counts, nodes=nodes)
-    with _told_how_to_resume(progress) as listen, progress:
-        result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
-    endpoint = setup.server.endpoint if is_endpoint_named else None
-    print_run(result, screen, progress.file, endpoint)
-    return result
+    return RunProgress(screen, planned=plan.quality_counts, nodes=nodes)
 
 
 def benchmark_as_json(

@@ -148,6 +148,7 @@ def _measure(
     turn: Turn, plan: RunPlan, sandbox: Sandbox | None, folder: Path, *, is_quiet: bool
 ) -> Tried:
     """Run one candidate until it is through or ended, and give its memory back."""
+    from bench_loop.commands._benchmark import progress_of
     from bench_loop.commands._setup import connect, load_harness, prepare
     from bench_loop.console import console
     from bench_loop.engine.events import Event, RunFinished
@@ -156,7 +157,6 @@ def _measure(
     from bench_loop.engine.run import Run
     from bench_loop.engine.stopping import StopEarly
     from bench_loop.errors import ProviderError
-    from bench_loop.report.progress import RunProgress
     from bench_loop.result.records import RunResult
 
     one, model_id = turn.candidate, turn.candidate.model.model_id
@@ -169,10 +169,7 @@ def _measure(
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
         progress = None
         if not is_quiet:
-            nodes = (model_id, setup.server.engine, "raw", "verifier")
-            progress = stack.enter_context(
-                RunProgress(console(), planned=plan.quality_counts, nodes=nodes)
-            )
+            progress = stack.enter_context(progress_of(plan, setup, console()))
 
         def hear(event: Event) -> None:
             if progress is not None:
