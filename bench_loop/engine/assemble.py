@@ -14,7 +14,7 @@ from bench_loop.engine.plan import SEED_RULE, RunPlan
 from bench_loop.engine.recorded import Recorded
 from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
-from bench_loop.result.fingerprint import fingerprint, tagged_hash
+from bench_loop.result.fingerprint import UNSET, fingerprinted, tagged_hash
 from bench_loop.result.records import (
     SCHEMA_VERSION,
     ContextFacts,
@@ -33,8 +33,6 @@ TIMED_PATH_PACKAGES = ("httpx", "httpcore", "h11", "pydantic")
 
 _FOUND_IN_CONTEXT = ("usable", "not_usable_reason")
 """Fields of the context that a probe of the window fills."""
-
-_UNSET_FINGERPRINT = "sha256:" + "0" * 64
 
 
 def assemble(run: Recorded) -> RunResult:
@@ -64,7 +62,7 @@ def assemble(run: Recorded) -> RunResult:
         finished_at=max(part.last_at for part in run.parts),
         total_runtime_s=run.runtime_s,
         parts=run.part_records(),
-        fingerprint=_UNSET_FINGERPRINT,
+        fingerprint=UNSET,
         subject=subject(conditions, run.usable),
         machine=conditions.machine,
         settings=_settings(run),
@@ -78,7 +76,7 @@ def assemble(run: Recorded) -> RunResult:
         suites=scores.suites,
         trials=tuple(run.trials),
     )
-    return result.model_copy(update={"fingerprint": fingerprint(result)})
+    return fingerprinted(result)
 
 
 def subject(conditions: Conditions, usable: Usable | None = None) -> Subject:

@@ -13,7 +13,7 @@ import bench_loop
 from bench_loop.importers.document import Document
 from bench_loop.machine.record import UNKNOWN, declared_class
 from bench_loop.names.parse import ModelName
-from bench_loop.result.fingerprint import fingerprint
+from bench_loop.result.fingerprint import UNSET, fingerprinted
 from bench_loop.result.records import (
     SCHEMA_VERSION,
     Aggregates,
@@ -37,8 +37,6 @@ MOST_FINDINGS = 50
 LONGEST_STATED = 200
 TOLERANCE = 0.005
 """A figure that differs from its own samples by more than this share contradicts them."""
-
-_UNSET_FINGERPRINT = "sha256:" + "0" * 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         started_at=started,
         finished_at=max(found.finished_at or started, started),
         total_runtime_s=found.total_runtime_s,
-        fingerprint=_UNSET_FINGERPRINT,
+        fingerprint=UNSET,
         subject=found.subject,
         machine=_machine(found.machine, wishes),
         settings=found.settings or settings_of(),
@@ -110,7 +108,7 @@ def result_of(found: Found, document: Document, name: ImportFormat, wishes: Wish
         suites=found.suites,
         trials=(),
     )
-    return result.model_copy(update={"fingerprint": fingerprint(result)})
+    return fingerprinted(result)
 
 
 def _future(found: Found, now: datetime) -> Iterator[str]:

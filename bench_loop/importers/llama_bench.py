@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, Field
@@ -33,6 +32,7 @@ from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.record import cpu_class, gpu_class
 from bench_loop.machine.reported import parse_gpus
 from bench_loop.names.parse import parse_model
+from bench_loop.names.paths import file_name
 from bench_loop.result.records import Gpu, Machine, Rate, ShapeSpeed, Speed, Spread, Subject
 from bench_loop.scoring.speed import half_width
 from bench_loop.scoring.spreads import spread
@@ -167,29 +167,25 @@ def _end(row: BenchRow) -> datetime | None:
 
 
 def _subject(row: BenchRow, version: str | None, wishes: Wishes) -> Subject:
-    file_name = _base_name(row.model_filename)
+    model_file = file_name(row.model_filename)
     facts = ModelFacts(
-        model_id=file_name,
-        file_name=file_name,
+        model_id=model_file,
+        file_name=model_file,
         parameters=row.model_n_params or None,
         quantization=_file_type(row.model_type),
         size_bytes=row.model_size or None,
     )
-    name = parse_model(wishes.model or file_name, facts, provider="llama.cpp")
+    name = parse_model(wishes.model or model_file, facts, provider="llama.cpp")
     return subject_of(
         name,
         TOOL,
         version,
         bits_per_weight=name.bits_per_weight,
-        file_name=one_line(file_name),
+        file_name=one_line(model_file),
         kv_cache_type=one_line(row.type_k) if row.type_k else None,
         offloaded_layers=0 if row.n_gpu_layers == 0 else None,
         provider_version=one_line(" ".join(filter(None, ("llama.cpp", version)))),
     )
-
-
-def _base_name(path: str) -> str:
-    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
 def _file_type(model_type: str | None) -> str | None:

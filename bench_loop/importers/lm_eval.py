@@ -22,7 +22,7 @@ from bench_loop.importers.building import Found, Wishes, one_line, subject_of
 from bench_loop.importers.document import Document, Place, Row, open_document
 from bench_loop.names.parse import parse_model
 from bench_loop.result.records import Interval, Subject, SuiteResult
-from bench_loop.scoring.intervals import bounded, wilson
+from bench_loop.scoring.intervals import Z, bounded, wilson
 
 TOOL = "lm-evaluation-harness"
 REMEDY = "Give a results_*.json that lm_eval wrote with --output_path, whole and unchanged."
@@ -36,7 +36,6 @@ SHARES = frozenset(
 
 MOST_SCORES = 100
 """Suites of a result file."""
-Z_95 = 1.959964
 STDERR_TOLERANCE = 0.05
 MEAN_TOLERANCE = 1e-6
 _NAME = re.compile(r"(?:^|,)(?:peft|delta|pretrained|model|path|engine)=([^,]+)")
@@ -224,7 +223,7 @@ def _interval(score: _Score) -> Interval | None:
         return bounded(100 * low), bounded(100 * high)
     if not score.stderr:
         return None
-    reach = 100 * Z_95 * score.stderr
+    reach = 100 * Z * score.stderr
     return bounded(100 * score.value - reach), bounded(100 * score.value + reach)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bench_loop.contracts.provider import ModelFacts
+from bench_loop.names.paths import file_name
 from bench_loop.providers._text import as_count, as_dict, as_dicts, as_text, as_texts
 
 
@@ -24,7 +24,7 @@ def model_facts(
         parameters=as_count(meta.get("n_params")) or None,
         quantization=as_text(meta.get("ftype")) or as_text(props.get("model_ftype")),
         size_bytes=as_count(meta.get("size")) or None,
-        file_name=_file_name(path) if path else None,
+        file_name=file_name(path) if path else None,
         chat_template_hash=template_hash(template) if template else None,
         context_declared=as_count(meta.get("n_ctx_train"))
         or as_count(entry.get("context_length"))
@@ -59,11 +59,7 @@ def _capabilities(
 def base_name(model_id: str) -> str:
     """A model's id, and of a path on the server's disk only the file name."""
     is_path = model_id.startswith(("/", "~", ".")) or "\\" in model_id
-    return _file_name(model_id) if is_path or model_id.endswith(".gguf") else model_id
-
-
-def _file_name(path: str) -> str:
-    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+    return file_name(model_id) if is_path or model_id.endswith(".gguf") else model_id
 
 
 _VLLM_KV = re.compile(r'^vllm:cache_config_info\{[^}]*\bcache_dtype="([\w.]{1,40})"', re.MULTILINE)

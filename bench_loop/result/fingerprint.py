@@ -18,6 +18,15 @@ def tagged_hash(value: Any) -> str:
     return "sha256:" + hashlib.sha256(rfc8785.dumps(value)).hexdigest()
 
 
+UNSET = "sha256:" + "0" * 64
+"""Stands in a result until it is complete and can be `fingerprinted`."""
+
+
+def fingerprinted(result: RunResult) -> RunResult:
+    """The result under its fingerprint. Raises ResultError as `fingerprint` does."""
+    return result.model_copy(update={"fingerprint": fingerprint(result)})
+
+
 def fingerprint(result: RunResult) -> str:
     """Identity of a run: what was measured and what came out, trial by trial with its timings.
 

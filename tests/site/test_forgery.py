@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from bench_loop.result.fingerprint import fingerprint
+from bench_loop.result.fingerprint import fingerprinted
 from bench_loop.result.records import RunResult
 from leaderboard.publish import columns
 from submissions import checks, intake
@@ -71,7 +71,7 @@ def numbers_unseen(document: dict[str, Any], *, is_hashed_anew: bool) -> dict[st
     try:
         result = intake.parse(json.dumps(document).encode())
         if is_hashed_anew:
-            result = result.model_copy(update={"fingerprint": fingerprint(result)})
+            result = fingerprinted(result)
         found = checks.findings(result, timezone.now())
     except intake.IntakeError:
         return {}
