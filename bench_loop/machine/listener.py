@@ -51,10 +51,13 @@ def machine_behind(endpoint: str, here: MachineFacts, *, is_local: bool) -> Mach
     return here if runs_here(listener, is_local=is_local) else MachineFacts()
 
 
+def pids_at(port: int) -> Iterator[int | None]:
+    """Processes that listen at a port of this machine; None: one that this user may not know."""
+    return (pid for at_port, pid in _listening() if at_port == port)
+
+
 def _programs_at(port: int) -> Iterator[str]:
-    for at_port, pid in _listening():
-        if at_port != port:
-            continue
+    for pid in pids_at(port):
         try:
             yield psutil.Process(pid).name() if pid else UNKNOWN
         except psutil.Error:

@@ -14,6 +14,7 @@ from pathlib import PurePath
 import psutil
 
 from bench_loop.contracts.provider import ServerFacts
+from bench_loop.machine.listener import pids_at
 
 FLAGS: Mapping[str, str] = {
     "-ngl": "layers",
@@ -132,9 +133,10 @@ def settings_of(arguments: Sequence[str], environment: Mapping[str, str]) -> dic
 def find_launch(port: int | None) -> Launch:
     """How the server that listens on `port` of this machine was started."""
     try:
-        server = _listener(port)
-        if server is None:
+        pid = next(filter(None, pids_at(port)), None) if port is not None else None
+        if pid is None:
             return Launch({}, "Its process was not found, or belongs to another user.")
+        server = psutil.Process(pid)
         if not is_server(server.cmdline()):
             return Launch({}, "The process on its port is no server whose options are known.")
         settings = settings_of(server.cmdline(), server.environ())
@@ -149,28 +151,6 @@ def find_launch(port: int | None) -> Launch:
 def is_server(arguments: Sequence[str]) -> bool:
     """Whether a command line begins with a server of llama.cpp or Ollama."""
     return any(_SERVERS.match(PurePath(argument).name) for argument in arguments[:2])
-
-
-def _listener(port: int | None) -> psutil.Process | None:
-    """The process that listens on `port`; where only root may ask the system, of our own user's."""
-    try:
-        connections = psutil.net_connections("tcp")
-    except psutil.AccessDenied:
-        return next((one for one in psutil.process_iter() if _listens(one, port)), None)
-    for one in connections:
-        if one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port and one.pid:
-            return psutil.Process(one.pid)
-    return None
-
-
-def _listens(process: psutil.Process, port: int | None) -> bool:
-    try:
-        return is_server(process.cmdline()) and any(
-            one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port
-            for one in process.net_connections("tcp")
-        )
-    except psutil.Error:
-        return False
 
 
 def _number(text: str | None) -> int | None:
