@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bench_loop.commands._benchmark import incomplete
-from bench_loop.commands._setup import needs_sandbox
 from bench_loop.engine.plan import make_plan
 from tests.result.documents import read
 
@@ -24,5 +23,5 @@ def test_a_missing_sandbox_is_a_fault_of_the_machine_and_names_the_remedy() -> N
 
 
 def test_only_suites_that_run_code_need_a_sandbox() -> None:
-    assert needs_sandbox(make_plan(suites=["reasonmath", "coding"]))
-    assert not needs_sandbox(make_plan(suites=["reasonmath"]))
+    assert make_plan(suites=["reasonmath", "coding"]).needs_sandbox
+    assert not make_plan(suites=["reasonmath"]).needs_sandbox
