@@ -35,7 +35,7 @@ Broken = tuple[str, str]
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
-_ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—]\s|\band\b|\bthen\b", re.IGNORECASE)
+_ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—>]\s|\band\b|\bthen\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^\s*\(?\d{1,2}[.)]\s*")
 _LAST_REMARK = re.compile(r"(?<=[\w\])>])\s*\([^()]*\)[\s.]*$")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")

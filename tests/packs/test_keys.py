@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
 import pytest
 
-from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import load_pack, pack_names
 
 TASKS = {task.id: task for name in pack_names() for task in load_pack(name).tasks}
@@ -22,121 +19,6 @@ def expected(task_id: str) -> dict[str, Any]:
 def minutes(clock: str) -> int:
     hours, rest = clock.split(":")
     return int(hours) * 60 + int(rest)
-
-
-def rows(task: BenchmarkTask, columns: int) -> list[list[str]]:
-    """The table in the prompt, its head left out."""
-    lines = [line.split(" | ") for line in task.messages[0].content.splitlines() if " | " in line]
-    table = [[cell.strip() for cell in line] for line in lines[1:]]
-    assert {len(row) for row in table} == {columns}
-    return table
-
-
-def test_the_rain_tank_filled_litre_by_litre() -> None:
-    level, spilled = Fraction(450), Fraction(0)
-    for _ in range(84 * 12 * 85):
-        drop = Fraction(1, 100)
-        level, spilled = (level + drop, spilled) if level < 1200 else (level, spilled + drop)
-    assert spilled == Fraction(str(expected("reasonmath.rain-tank-overflow")["value"]))
-
-
-def test_the_labels_counted_one_by_one() -> None:
-    labels = [(sheet, label) for sheet in range(12) for label in range(8)]
-    assert len(labels) == expected("reasonmath.label-sheets")["value"]
-
-
-def test_the_meter_runs_up_to_the_second_reading() -> None:
-    reading, used = 4812, 0
-    while reading != 4950:
-        reading, used = reading + 1, used + 1
-    assert used == expected("reasonmath.meter-difference")["value"]
-
-
-def test_the_parking_fee_minute_by_minute() -> None:
-    entry = dt.datetime(2026, 1, 1, 10, 20, tzinfo=dt.UTC)
-    cents, charged_until = 0, entry + dt.timedelta(minutes=30)
-    now = entry
-    while now < entry.replace(hour=14, minute=40):
-        if now >= charged_until:
-            cents, charged_until = cents + 150, charged_until + dt.timedelta(hours=1)
-        now += dt.timedelta(minutes=1)
-    assert Fraction(cents, 100) == expected("reasonmath.parking-fee")["value"]
-
-
-def test_the_bus_found_by_waiting_at_the_stop() -> None:
-    now = minutes("18:52") + 6
-    while (now - minutes("18:17")) % 20:
-        now += 1
-    end = f"{(now + 25) // 60:02d}:{(now + 25) % 60:02d}"
-    assert end == expected("reasonmath.last-bus")["clock"]
-
-
-def test_only_one_of_all_rosters_keeps_the_rules() -> None:
-    keeps = [
-        order
-        for order in permutations(["Ada", "Ben", "Cleo", "Dev", "Eva"])
-        if order.index("Ben") - order.index("Cleo") == 1
-        and order.index("Ada") in (1, 2, 3)
-        and order.index("Dev") - order.index("Ada") > 1
-        and order.index("Eva") < order.index("Cleo")
-    ]
-    assert [list(order) for order in keeps] == [expected("reasonmath.shift-cover")["items"]]
-
-
-def test_the_tools_that_are_in_by_the_table_of_the_prompt() -> None:
-    table = rows(TASKS["instructfollow.tool-library-notice"], 3)
-    inside = sorted(((int(deposit), name) for name, deposit, where in table if where == "in"))
-    lines = [f"{name.upper()}: {deposit}" for deposit, name in reversed(inside)]
-    wanted = expected("instructfollow.tool-library-notice")["line_equals"]
-    assert wanted == {str(number): line for number, line in enumerate(lines, 1)}
-
-
-def test_the_open_items_by_the_table_of_the_prompt() -> None:
-    table = rows(TASKS["instructfollow.open-items"], 3)
-    still_open = {int(due): item for item, state, due in table if state == "open"}
-    is_even = len(still_open) % 2 == 0
-    lines = {
-        str(number): f"- {still_open[due]}" if is_even else f"{number}. {still_open[due]}"
-        for number, due in enumerate(sorted(still_open), 1)
-    }
-    assert expected("instructfollow.open-items")["line_equals"] == lines
-
-
-def test_the_ferry_board_with_the_correction_known_from_the_start() -> None:
-    """Message 5 takes the place of message 2, so that no state is ever undone."""
-    boats = {
-        name: (leaves, int(pier), state)
-        for name, leaves, pier, state in rows(TASKS["instructfollow.ferry-board"], 4)
-    }
-    out_of_order = {"Teal"}
-    heron, otter = boats["Heron"], boats["Otter"]
-    boats["Heron"] = ("14:20", otter[1], heron[2])
-    boats["Otter"] = (otter[0], heron[1], otter[2])
-    running = sorted(
-        (leaves, pier, name)
-        for name, (leaves, pier, _) in boats.items()
-        if name not in out_of_order
-    )
-    lines = [f"BOATS: {len(running)}"]
-    lines += [f"{leaves} {name.upper()} {pier}" for leaves, pier, name in running]
-    wanted = expected("instructfollow.ferry-board")["line_equals"]
-    assert wanted == {str(number): line for number, line in enumerate(lines, 1)}
-
-
-def test_the_keywords_by_the_last_words_of_the_prompt() -> None:
-    prompt = TASKS["instructfollow.keyword-lines"].messages[0].content
-    given = prompt.lower().split()[-4:]
-    wanted = expected("instructfollow.keyword-lines")["line_equals"]
-    assert list(wanted.values()) == given
-
-
-def test_the_new_plan_has_everybody_once_and_nobody_where_he_was() -> None:
-    old = {"Friday": "Tomas", "Saturday": "Ines", "Sunday": "Wen"}
-    lines = expected("instructfollow.shift-swap")["line_equals"].values()
-    new = dict(line.split(": ") for line in lines)
-    assert list(new) == list(old)
-    assert sorted(new.values()) == sorted(old.values())
-    assert all(new[day] != old[day] for day in old)
 
 
 def test_the_stalls_by_following_each_person_alone() -> None:

@@ -32,6 +32,7 @@ LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
         ({"items": ["Ada", "Ben"]}, "Ada and Ben", "Ben, Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben", "Cy"]}, "Ada, Ben, and Cy", "Ada, Ben", "item_count"),
         ({"items": ["Ada", "Ben"]}, "Ada Ben", "Ben Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben"]}, "Ada > Ben", "Ben > Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "[Ada → Ben]", "Ada → Ben → Cy", "item_count"),
         ({"items": ["Ada", "Ben"]}, "1. Ada, 2. Ben", "2. Ben, 1. Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "(Ada, Ben)", "(Ada), Cy", "wrong_item:2"),
