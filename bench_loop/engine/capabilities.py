@@ -20,6 +20,7 @@ CAPABILITIES: dict[str, str] = {
     "format": "Keeps to a given form.",
     "intervals": "Reckons with spans that touch, overlap or wrap.",
     "json": "Writes JSON to a contract.",
+    "language": "Writes in the language asked for.",
     "lexical_constraint": "Writes with words that are given or excluded.",
     "multi_turn": "Acts on what earlier actions brought.",
     "nesting": "Groups things inside things.",
