@@ -12,40 +12,21 @@ from typing import Any
 
 PATHS = ("sentence", "tie", "total")
 
-STOCKS = (
-    (
-        "tool library",
-        "tool",
-        "deposit",
-        ("in", "lent", "workshop"),
-        ("ladder", "drill", "sander", "jigsaw", "router", "winch", "chisel set", "tile cutter"),
-        ("heat gun", "band saw", "paint sprayer"),
-    ),
-    (
-        "music school",
-        "instrument",
-        "fee",
-        ("here", "lent", "at the workshop"),
-        ("cello", "flute", "oboe", "tuba", "viola", "banjo", "bass drum", "alto horn"),
-        ("grand piano", "snare drum", "double bass"),
-    ),
-    (
-        "boat hire",
-        "boat",
-        "price",
-        ("free", "hired", "at the yard"),
-        ("canoe", "dinghy", "punt", "skiff", "raft", "kayak", "pedal boat", "row boat"),
-        ("motor launch", "sea kayak", "racing gig"),
-    ),
-    (
-        "costume store",
-        "costume",
-        "fee",
-        ("on the rail", "lent", "at the tailor"),
-        ("pirate", "miller", "queen", "baker", "ghost", "jester", "sea captain", "snow bear"),
-        ("red dragon", "court lady", "tin soldier"),
-    ),
-)
+STOCKS = """\
+tool library; tool; deposit; in, lent, workshop
+    ladder, drill, sander, jigsaw, router, winch, chisel set, tile cutter
+    heat gun, band saw, paint sprayer
+music school; instrument; fee; here, lent, at the workshop
+    cello, flute, oboe, tuba, viola, banjo, bass drum, alto horn
+    grand piano, snare drum, double bass
+boat hire; boat; price; free, hired, at the yard
+    canoe, dinghy, punt, skiff, raft, kayak, pedal boat, row boat
+    motor launch, sea kayak, racing gig
+costume store; costume; fee; on the rail, lent, at the tailor
+    pirate, miller, queen, baker, ghost, jester, sea captain, snow bear
+    red dragon, court lady, tin soldier
+"""
+"""Owner, noun, what is counted, the three places; below it the things, and those that are away."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 FEWEST_WRONG = 3
 
@@ -55,15 +36,17 @@ Row = tuple[str, int, str]
 
 def draw(random: Random, path: str) -> dict[str, Any] | None:
     """One instance on `path`; None where the second rule makes no difference."""
-    owner, noun, amount, places, pool, away = random.choice(STOCKS)
+    head, pool, away = random.choice(_stocks())
+    owner, noun, amount, where_from = head.split("; ")
+    places = where_from.split(", ")
     size = 7 if path == "sentence" else 8
-    names = random.sample(list(pool), size - 1)
+    names = random.sample(pool.split(", "), size - 1)
     amounts = [random.randrange(10, 90, 5) for _ in names]
     if path == "sentence":
         amounts = random.sample(range(10, 90, 5), len(names))
     where = [random.choice([places[0], places[0], places[1]]) for _ in names]
     rows: list[Row] = list(zip(names, amounts, where, strict=True))
-    gone = random.choice(away)
+    gone = random.choice(away.split(", "))
     rows.insert(random.randrange(2, size), (gone, random.randrange(12, 90, 5), places[2]))
     facts = {
         "path": path,
@@ -106,6 +89,11 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             for text, why in wrong.items()
         ],
     }
+
+
+def _stocks() -> list[tuple[str, str, str]]:
+    lines = [line.strip() for line in STOCKS.splitlines()]
+    return list(zip(lines[::3], lines[1::3], lines[2::3], strict=True))
 
 
 def reason_of(text: str, key: str, path: str) -> str:
