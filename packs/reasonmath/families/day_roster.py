@@ -60,27 +60,25 @@ def holds(clue: Clue, order: Order) -> bool:
     at = order.index(first)
     if kind == "not_on":
         return at != second
-    to = order.index(second)
-    return {
-        "right_after": at - to == 1,
-        "later_with_gap": at - to > 1,
-        "earlier": at < to,
-        "between": abs(at - to) - 1 == (rest or [0])[0],
-    }[str(kind)]
+    later = at - order.index(second)
+    if kind == "between":
+        return abs(later) - 1 == rest[0]
+    if kind == "right_after":
+        return later == 1
+    return later > 1 if kind == "later_with_gap" else later < 0
 
 
 def _words(clue: Clue) -> str:
     kind, first, second, *rest = clue
-    number = {1: "exactly one day", 2: "exactly two days"}.get((rest or [0])[0], "")
+    if kind == "not_on":
+        return f"{first} does not work on {DAYS[second]}."
+    if kind == "between":
+        number = "is exactly one day" if rest == [1] else "are exactly two days"
+        return f"Between the day of {first} and the day of {second} there {number}."
     return {
-        "not_on": f"{first} does not work on {DAYS[second] if isinstance(second, int) else ''}.",
         "right_after": f"{first} works on the day right after {second}.",
         "later_with_gap": f"{first} works later than {second}, and not on the day right after.",
         "earlier": f"{first} works earlier than {second}.",
-        "between": (
-            f"Between the day of {first} and the day of {second} there "
-            f"{'is' if rest == [1] else 'are'} {number}."
-        ),
     }[str(kind)]
 
 
