@@ -160,12 +160,12 @@ def test_the_cello_is_due_after_the_extension() -> None:
 def test_the_latest_train_by_taking_every_train() -> None:
     def arrival(train: int) -> int:
         at_stop = train + 32 + 7
-        bus = minutes("06:48")
+        bus = minutes("11:08")
         while bus < at_stop:
             bus += 20
         return bus + 21
 
-    trains = range(minutes("05:05"), 24 * 60, 40)
+    trains = range(minutes("10:25"), 24 * 60, 40)
     in_time = [train for train in trains if arrival(train) <= minutes("13:25")]
     assert clock(max(in_time)) == expected("latest-train")["clock"]
 

@@ -44,7 +44,8 @@ def _facts(random: Random, path: str) -> dict[str, Any]:
         "first_bus": bus - every * random.randrange(2, 4),
         "ride": random.randrange(11, 48),
         "train_every": random.choice([20, 25, 30, 40]),
-        "first_train": random.randrange(5 * 60, 7 * 60, 5),
+        "buses_run": random.randrange(60, 130),
+        "trains_run": random.randrange(40, 90),
         "train_takes": random.randrange(23, 68),
         "deadline": random.randrange(11 * 60, 21 * 60, 5),
         "bus_first": random.random() < 0.5,
@@ -122,9 +123,10 @@ def _forward(facts: dict[str, Any]) -> dict[str, Any] | None:
 
 def _backward(facts: dict[str, Any]) -> dict[str, Any] | None:
     walk, ride, every = facts["walk"], facts["ride"], facts["every"]
-    first_bus = 6 * 60 + facts["first_bus"] % 60
     deadline, takes = facts["deadline"], facts["train_takes"]
-    first_train, train_every = facts["first_train"], facts["train_every"]
+    first_bus = deadline - ride - facts["buses_run"]
+    first_train = first_bus - takes - facts["trains_run"]
+    train_every = facts["train_every"]
     bus = _last(first_bus, every, deadline - ride)
     there = bus - walk - takes
     train = _last(first_train, train_every, there)
