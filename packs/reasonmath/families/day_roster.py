@@ -199,7 +199,7 @@ def _task(
             f"Monday to Friday:\nANSWER: {form}\n"
         ),
         "expected": {"items": list(order), "item_labels": list(DAYS)},
-        "limits": {"answer_tokens": max(256, 4 * len(reference) // 3)},
+        "limits": {"answer_tokens": max(256, 4 * len(reference) // 2)},
         "reference": reference,
         "also_right": [
             f"**Answer: {'; '.join(order).lower()}.**",
