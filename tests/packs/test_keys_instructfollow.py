@@ -85,9 +85,9 @@ def test_the_new_plan_has_everybody_once_and_nobody_where_he_was() -> None:
     assert all(new[day] != old[day] for day in old)
 
 
-def test_the_code_is_the_one_beside_the_bicycle() -> None:
-    codes = re.findall(r"The (\w+) has the code (\S+)\.", prompt_of("locker-code"))
-    assert expected("locker-code")["equals"] == [dict(codes)["bicycle"]]
+def test_the_label_is_the_one_beside_the_bicycle() -> None:
+    labels = re.findall(r"The (\w+) has the label (\S+)\.", prompt_of("bicycle-label"))
+    assert expected("bicycle-label")["equals"] == [dict(labels)["bicycle"]]
 
 
 def test_the_spanish_days_by_the_order_of_the_week() -> None:
