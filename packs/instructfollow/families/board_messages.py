@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A departure board after messages that change it, and the last of them changes a message.
 
 The hinge is the state: what runs, when and where, after all messages. The seed decides whether an

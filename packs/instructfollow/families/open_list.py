@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A list of things to do: the open ones by their day, in a form that the list itself decides.
 
 The hinge is that the filter must be right before the first character is written. The seed decides

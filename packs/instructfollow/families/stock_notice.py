@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A notice from a table: what is there, in the order asked for, in a given form.
 
 The hinge is the filter on a column, together with a second rule. The seed decides which rule that

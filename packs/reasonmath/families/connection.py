@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A train, a walk and a bus that runs every so many minutes: when does the ride end, or begin?
 
 The hinge is the bus: one that leaves a moment too early, one that is just reached, one that waits

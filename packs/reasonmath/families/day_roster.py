@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Five people, five days, one person a day: the statements leave one roster.
 
 The hinge is that no statement alone places anybody. The seed decides whether the roster follows

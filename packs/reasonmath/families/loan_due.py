@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """On which date is a thing due, by rules with exceptions: closed days, extensions, reservations.
 
 The hinge is the clause that bites. The seed decides which does: a due day that moves over more than

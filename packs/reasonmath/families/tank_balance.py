@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A roof fills a tank: how much runs over, how much is inside, how much rain or roof fills it.
 
 The hinge is the water that is already in the tank, with its limit. The seed decides which of the
