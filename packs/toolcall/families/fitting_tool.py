@@ -287,6 +287,7 @@ def _doing(
     return {
         "answer": right,
         "expected_turns": len(todo) + 1,
+        "limits": {"answer_tokens": 100 * len(todo) + 80},
         "expected": {
             "state": {
                 **{job["code"]: job["states"][1] for job in jobs},

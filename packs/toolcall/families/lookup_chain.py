@@ -7,6 +7,7 @@ another number, `busy` refuses the last step once, for a reason that passes.
 """
 
 from random import Random
+from textwrap import fill
 from typing import Any
 
 PATHS = ("search", "namesake", "renumbered", "busy")
@@ -114,7 +115,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "prompt": _prompt(random, chain, path),
         "tools": _tools(chain),
         "replies": _replies(chain, path),
-        "limits": {"answer_tokens": 512},
+        "limits": {"answer_tokens": 480 if path in ("search", "busy") else 380},
         **_examples(chain, path),
     }
 
@@ -131,10 +132,10 @@ def _prompt(random: Random, chain: dict[str, Any], path: str) -> str:
     event = book["event"].format(who=who, thing=chain["right"]["thing"])
     care = f'Only a {book["row"]} that is still "{book["states"][0]}" can be meant.'
     rest = random.choice(("Change nothing else.", "Leave everything else as it is."))
-    return f"""{event}
-{care} {rest}
-When it is entered, reply with one line: ANSWER: <number of the {book["receipt"]}>
-"""
+    line = f"ANSWER: <number of the {book['receipt']}>"
+    return (
+        f"{fill(f'{event} {care} {rest}', 100)}\nWhen it is entered, reply with one line: {line}\n"
+    )
 
 
 def _notes(chain: dict[str, Any], path: str) -> str:
@@ -221,9 +222,13 @@ def _find_rules(chain: dict[str, Any], path: str) -> list[dict[str, Any]]:
     by_name = {"by": "name", "value": chain["who"]}
     by_card = {"by": "card", "value": chain["card"]}
     other = {number: chain["other_number"], "name": chain["who"]}
+    if path == "search" and chain["fails_by"] == "name":
+        first, last = chain["who"].split()
+        return [
+            {"tool": tool, "when": by_card, "reply": [{**entry, "name": f"{last}, {first[0]}."}]}
+        ]
     if path == "search":
-        works = by_card if chain["fails_by"] == "name" else by_name
-        return [{"tool": tool, "when": works, "reply": [entry]}]
+        return [{"tool": tool, "when": by_name, "reply": [{**entry, "card": None}]}]
     found = [entry]
     if path == "namesake":
         found = [{**other, "street": chain["other_street"]}, entry]

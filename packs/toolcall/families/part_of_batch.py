@@ -7,6 +7,7 @@ that shrinks with every move, and one thing more that may not be moved and so ta
 """
 
 from random import Random
+from textwrap import fill
 from typing import Any
 
 PATHS = ("field", "linked", "refused", "limit")
@@ -119,7 +120,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "prompt": _prompt(random, batch, path),
         "tools": _tools(batch, path),
         "replies": _replies(batch, path),
-        "limits": {"answer_tokens": 768},
+        "limits": {"answer_tokens": 100 * _least_calls(batch, path) + 80},
         **_examples(batch, path),
     }
 
@@ -174,25 +175,25 @@ def _prompt(random: Random, batch: dict[str, Any], path: str) -> str:
     thing = trade["thing"]
     codes = ", ".join(one["code"] for one in things[:-1]) + f" and {things[-1]['code']}"
     if path == "limit":
-        rule = f"""Take them one by one in this order. A {thing} may go only if its
-{trade["size_words"]} is at most {trade["room_words"]} at that moment; one that does not fit is
-passed over, and you go on with the next. But {trade["bar"]}, whatever room there is.
-The tools check none of this; you must. What is {trade["done"]} cannot be taken back."""
+        rule = (
+            f"Take them one by one in this order. A {thing} may go only if its "
+            f"{trade['size_words']} is at most {trade['room_words']} at that moment; one that does "
+            f"not fit is passed over, and you go on with the next. But {trade['bar']} in any case. "
+            "The tools check none of this; you must. What is done cannot be undone."
+        )
     elif path == "refused":
         rule = f"A {thing} whose move is refused {trade['stays']}; go on with the next."
     else:
         bar = trade["bar"] if path == "field" else trade["bar_owner"]
-        rule = f"But {bar}.\nThe tools do not check that; you must."
+        rule = f"But {bar}. The tools do not check that; you must."
     opening = random.choice(
         (
             trade["do"].format(f"the {thing}s {codes}"),
-            f"The {thing}s {codes} are due today. {trade['do'].format('those that may go')}",
+            f"On today's list are {codes}. {trade['do'].format(f'these {thing}s')}",
         )
     )
-    return f"""{opening}
-{rule}
-At the end reply with one line: ANSWER: <{thing}s that you have {trade["done"]}, in the order given>
-"""
+    line = f"ANSWER: <{thing}s that you have {trade['done']}, in the order given>"
+    return f"{opening}\n{fill(rule, 100)}\nAt the end reply with one line: {line}\n"
 
 
 def _notes(batch: dict[str, Any], path: str) -> str:
@@ -333,8 +334,10 @@ def _examples(batch: dict[str, Any], path: str) -> dict[str, Any]:
             "why": "the moves are right, the report names all of the list",
             "output": _run(*reading, [act(one) for one in tried], told(things)),
         },
-        slip(f"wrong_state:{moved[1]['code']}", "stopped after the first", moved[:1]),
     ]
+    if path != "limit":
+        why = "stopped after the first"
+        misses.append(slip(f"wrong_state:{moved[1]['code']}", why, moved[:1]))
     if path in ("field", "linked"):
         wrong = [one for one in things if one is not moved[-1]]
         misses += [
@@ -373,7 +376,8 @@ def _examples(batch: dict[str, Any], path: str) -> dict[str, Any]:
             ("what may not go was given room", _counted(things, batch["room"])),
             ("what may not go was moved", _fitting(things, batch["room"])),
         ]
-        misses += [slip(first_wrong(some), why, some) for why, some in slips]
+        different = {told(some): (why, some) for why, some in slips}
+        misses += [slip(first_wrong(some), why, some) for why, some in different.values()]
         misses.append(
             {
                 "reason": "acted_before_reading",
