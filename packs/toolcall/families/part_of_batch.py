@@ -176,7 +176,7 @@ def _prompt(random: Random, batch: dict[str, Any], path: str) -> str:
     codes = ", ".join(one["code"] for one in things[:-1]) + f" and {things[-1]['code']}"
     if path == "limit":
         rule = (
-            f"Take them one by one in this order. A {thing} may go only if its "
+            f"Take them one by one in this order. A {thing} may be {trade['done']} only if its "
             f"{trade['size_words']} is at most {trade['room_words']} at that moment; one that does "
             f"not fit is passed over, and you go on with the next. But {trade['bar']} in any case. "
             "The tools check none of this; you must. What is done cannot be undone."
