@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A list of three jobs, and tools of which some only look as if they fitted.
 
 Each job has a fitting tool and a near twin that does something else to the same thing and succeeds.

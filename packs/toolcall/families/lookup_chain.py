@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """One entry of a book is closed: person to number, number to rows, row to entry, entry to receipt.
 
 Each link comes only from the reply before it. The seed decides the book, the names, which of the

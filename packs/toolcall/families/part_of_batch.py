@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Some things out of a list are moved, the others stay: which ones, only the replies tell.
 
 Nothing checks the moves, so a wrong one happens and shows at the end. The seed decides the trade,
