@@ -9,10 +9,11 @@ from typing import Any
 
 import bench_loop
 from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, TokenCounts
-from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.task import BenchmarkTask, Trajectory
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.trajectory import example_output
 from bench_loop.machine.record import gpu_class
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
@@ -31,11 +32,11 @@ from bench_loop.scoring.recompute import score_run
 from bench_loop.verifiers.judging import judge, task_prompt_hash
 from tests.result.documents import result as small_result
 
-Write = Callable[[BenchmarkTask], str]
-"""What the model writes for a task."""
+Write = Callable[[BenchmarkTask], str | Trajectory]
+"""What the model writes for a task, or what it does and then writes."""
 
 
-def reference(task: BenchmarkTask) -> str:
+def reference(task: BenchmarkTask) -> str | Trajectory:
     """The right answer."""
     return task.reference
 
@@ -118,11 +119,16 @@ def rescored(
 
 
 def quality_trial(
-    pack: Pack, task: BenchmarkTask, number: int, text: str, latency_s: float = 2.0
+    pack: Pack,
+    task: BenchmarkTask,
+    number: int,
+    example: str | Trajectory,
+    latency_s: float = 2.0,
 ) -> Trial:
-    """One task, answered with `text` and judged by its verifier."""
-    verdict = judge(pack.output(text), task)
-    tokens = len(text) // 4 + 1
+    """One task, answered with `example` and judged by its verifier."""
+    output = example_output(pack, task, example)
+    verdict = judge(output, task)
+    tokens = len(output.text) // 4 + 1
     return Trial(
         suite=pack.name,
         task_id=task.id,
@@ -146,8 +152,9 @@ def quality_trial(
         ),
         stream=StreamFacts(events=tokens, distinct_arrivals=tokens),
         finish_reason="stop",
-        turns=1,
-        output=text,
+        turns=1 if isinstance(example, str) else len(example.trajectory),
+        tool_calls=output.tool_calls,
+        output=output.text,
     )
 
 
