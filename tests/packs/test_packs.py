@@ -74,6 +74,7 @@ def test_the_shipped_packs_are_found_and_read_once() -> None:
     assert pack_names() == [
         "agent",
         "coding",
+        "dataextract",
         "instructfollow",
         "loop_code_fix",
         "loop_schema",
