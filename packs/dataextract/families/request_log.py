@@ -95,8 +95,8 @@ def _requests(random: Random, ids: list[str], path: str) -> Made | None:
     value = {"request": ids[wanted], "route": routes[wanted], "client": clients[wanted], "status": status[wanted], "ms": spans[wanted], "user": None}
     types: Types = {
         "request": ("its id, without brackets, text", TEXT),
-        "route": ("text", TEXT),
-        "client": ("text", TEXT),
+        "route": ("the path after GET, with its slash, text", TEXT),
+        "client": ("the word after from, text", TEXT),
         "status": ("number", WHOLE),
         "ms": ("duration in milliseconds, number", WHOLE),
         "user": ("name of the user who signed in during this request, text", MAYBE),
@@ -156,7 +156,7 @@ def _retried(random: Random, ids: list[str]) -> Made | None:
         "first_job": ("id that the file had at first, text", TEXT),
         "last_job": ("id under which it was done in the end, text", TEXT),
         "tries": ("number of jobs that this file took, the first and the last one counted, number", WHOLE),
-        "printer": ("printer of the last job, text", TEXT),
+        "printer": ("name of the printer of the last job, one word, text", TEXT),
         "pages": ("pages of the last job, number", WHOLE),
         "last_error": ("error of the last job of this file that failed, as the log words it, text", TEXT),
     }
