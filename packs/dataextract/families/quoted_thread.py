@@ -12,7 +12,13 @@ from typing import Any
 
 PATHS = ("changed", "accepted", "withdrawn")
 
-PLACES = ["the salt works", "the old lighthouse", "the paper mill", "the bell foundry", "the ice cellar"]
+PLACES = [
+    "the salt works",
+    "the old lighthouse",
+    "the paper mill",
+    "the bell foundry",
+    "the ice cellar",
+]
 NAMES = ["Ilka Brandt", "Owen Talvik", "Sunniva Moe", "Pavel Hruby", "Noor Dekker", "Amadou Faye"]
 QUESTIONS = {
     "language": "In which language shall the guide speak?",
@@ -31,9 +37,14 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "reference": f"{random.choice('BCDFGHKL')}{random.choice('MNPRTVWX')}-{random.randrange(1000, 9999)}",
         "sent": [first + dt.timedelta(days=number) for number in range(5)],
         "days": [first + dt.timedelta(days=random.randrange(20, 60)) for _ in range(2)],
-        "hours": [f"{random.randrange(9, 17):02d}:{random.choice(['00', '15', '30', '45'])}" for _ in range(3)],
+        "hours": [
+            f"{random.randrange(9, 17):02d}:{random.choice(['00', '15', '30', '45'])}"
+            for _ in range(3)
+        ],
         "people": random.sample(range(12, 58), 2),
-        "phones": [f"0555 01{random.randrange(10)} {random.randrange(1000, 9999)}" for _ in range(2)],
+        "phones": [
+            f"0555 01{random.randrange(10)} {random.randrange(1000, 9999)}" for _ in range(2)
+        ],
         "asked": random.choice(list(QUESTIONS)),
         "new": random.sample(["date", "start", "people"], 2),
         "is_later": random.random() < 0.5,
@@ -60,7 +71,12 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "answer": json.dumps(value),
         "title": f"A booking out of a thread of mails ({path})",
         "difficulty": "hard" if path == "withdrawn" else "medium",
-        "capability_tags": ["correction", "absent_value", "json", *(["state"] if path == "withdrawn" else [])],
+        "capability_tags": [
+            "correction",
+            "absent_value",
+            "json",
+            *(["state"] if path == "withdrawn" else []),
+        ],
         "verifier_type": "json_schema",
         "notes": "Hinge: which mail decides a field, and what nobody answered is null. Failure behind it: a clerk"
         " copied a figure out of the quoted history.",
@@ -73,7 +89,11 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             f"Here is the booking:\n\n{json.dumps(value | {'people': float(value['people'])})}\n\nOne question is still open.",
         ],
         "near_misses": [
-            {"output": json.dumps(value | {field: wrong}), "reason": f"wrong_value:{field}", "why": why}
+            {
+                "output": json.dumps(value | {field: wrong}),
+                "reason": f"wrong_value:{field}",
+                "why": why,
+            }
             for field, wrong, why in slips
         ]
         + [
@@ -91,7 +111,11 @@ Slips = list[tuple[str, Any, str]]
 
 def _changed(facts: dict[str, Any]) -> tuple[dict[str, Any], Slips]:
     old = _noted(facts)
-    new = {"date": facts["days"][1].isoformat(), "start": facts["hours"][1], "people": facts["people"][1]}
+    new = {
+        "date": facts["days"][1].isoformat(),
+        "start": facts["hours"][1],
+        "people": facts["people"][1],
+    }
     value = old | {field: new[field] for field in facts["new"]}
     slips: Slips = [(field, old[field], "what the quoted mail noted") for field in facts["new"]]
     return value, slips
@@ -151,7 +175,12 @@ def _mails(facts: dict[str, Any], path: str) -> list[tuple[str, list[str]]]:
             "date": f"The visit has to move to {other_day}.",
         }
         news = [sentences[field] for field in facts["new"]]
-        last = ["Thank you. A few things are different now.", *news, *phone, "All else stays as you noted it."]
+        last = [
+            "Thank you. A few things are different now.",
+            *news,
+            *phone,
+            "All else stays as you noted it.",
+        ]
         return [first, ("Tour office", [noted, question]), (me, last)]
     if path == "accepted":
         low, high = sorted(more)
@@ -162,7 +191,11 @@ def _mails(facts: dict[str, Any], path: str) -> list[tuple[str, list[str]]]:
     about = {"people": "the number of people", "start": "the hour"}[facts["back"]]
     change = ["Two changes:", f"we will be {new} people, and please let us begin at {more[0]}."]
     when = _long(facts["sent"][2])
-    last = [f"What I wrote on {when} about {about} was a mistake:", "there your first note holds again. My other change stands.", *phone]
+    last = [
+        f"What I wrote on {when} about {about} was a mistake:",
+        "there your first note holds again. My other change stands.",
+        *phone,
+    ]
     answer = [f"Both changed: {more[0]}, {new} people.", question]
     return [first, ("Tour office", [noted]), (me, change), ("Tour office", answer), (me, last)]
 
@@ -173,7 +206,10 @@ def _prompt(facts: dict[str, Any], mails: list[tuple[str, list[str]]]) -> str:
     lines: list[str] = []
     for level, (sender, said) in enumerate(reversed(mails)):
         mark = ">" * level + (" " if level else "")
-        lines += [f"{mark}{_long(facts['sent'][depth - level])}, {sender} wrote:", *(mark + line for line in said)]
+        lines += [
+            f"{mark}{_long(facts['sent'][depth - level])}, {sender} wrote:",
+            *(mark + line for line in said),
+        ]
         if level < depth:
             lines.append(">" * level)
     rule = "Where two statements differ, the newest one counts."

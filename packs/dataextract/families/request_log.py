@@ -13,7 +13,13 @@ PATHS = ("failed", "slowest", "retried")
 
 ROUTES = ["/orders", "/stock", "/invoices", "/labels", "/rates", "/pickups"]
 CLIENTS = ["kiosk-1", "kiosk-2", "depot", "office", "van-7", "gate"]
-ERRORS = ["disk full", "no connection to db2", "lock not released", "bad checksum", "printer offline"]
+ERRORS = [
+    "disk full",
+    "no connection to db2",
+    "lock not released",
+    "bad checksum",
+    "printer offline",
+]
 FILES = ["badges.pdf", "menu.pdf", "map.pdf", "rota.pdf", "poster.pdf", "tickets.pdf"]
 PRINTERS = ["north", "south", "attic", "cellar"]
 
@@ -50,7 +56,11 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             f"I followed its lines through the log. {json.dumps(value)} All other entries are left out.",
         ],
         "near_misses": [
-            {"output": json.dumps(value | {field: wrong}), "reason": f"wrong_value:{field}", "why": why}
+            {
+                "output": json.dumps(value | {field: wrong}),
+                "reason": f"wrong_value:{field}",
+                "why": why,
+            }
             for field, wrong, why in slips
         ],
     }
@@ -92,7 +102,14 @@ def _requests(random: Random, ids: list[str], path: str) -> Made | None:
         stream.append(f"[{tag}] status {status[at]} after {took}")
         streams.append(stream)
     other = random.choice([at for at in range(3) if at != wanted])
-    value = {"request": ids[wanted], "route": routes[wanted], "client": clients[wanted], "status": status[wanted], "ms": spans[wanted], "user": None}
+    value = {
+        "request": ids[wanted],
+        "route": routes[wanted],
+        "client": clients[wanted],
+        "status": status[wanted],
+        "ms": spans[wanted],
+        "user": None,
+    }
     types: Types = {
         "request": ("its id, without brackets, text", TEXT),
         "route": ("the path after GET, with its slash, text", TEXT),
@@ -135,7 +152,9 @@ def _retried(random: Random, ids: list[str]) -> Made | None:
         stream = [f"job {chain[0]}: {files[at]}, to printer {places[at][0]}"]
         for number in range(1, tries[at]):
             before, after = chain[number - 1], chain[number]
-            stream.append(f"job {before}: failed after {pages[at][number - 1]} pages, {errors[2 * at + number - 1]}")
+            stream.append(
+                f"job {before}: failed after {pages[at][number - 1]} pages, {errors[2 * at + number - 1]}"
+            )
             stream.append(f"job {before} sent again as {after}, to printer {places[at][number]}")
         stream.append(f"job {chain[tries[at] - 1]}: done, {pages[at][2]} pages")
         streams.append(stream)
@@ -155,10 +174,16 @@ def _retried(random: Random, ids: list[str]) -> Made | None:
     types: Types = {
         "first_job": ("id that the file had at first, text", TEXT),
         "last_job": ("id under which it was done in the end, text", TEXT),
-        "tries": ("number of jobs that this file took, the first and the last one counted, number", WHOLE),
+        "tries": (
+            "number of jobs that this file took, the first and the last one counted, number",
+            WHOLE,
+        ),
         "printer": ("name of the printer of the last job, one word, text", TEXT),
         "pages": ("pages of the last job, number", WHOLE),
-        "last_error": ("error of the last job of this file that failed, as the log words it, text", TEXT),
+        "last_error": (
+            "error of the last job of this file that failed, as the log words it, text",
+            TEXT,
+        ),
     }
     slips: Slips = [
         ("last_job", chains[wanted][n - 2], "one link of the chain was missed"),

@@ -12,9 +12,33 @@ from typing import Any
 PATHS = ("read", "voided", "smudged")
 
 SHOPS = {
-    "Green Pan Kitchenware": ["Ladle", "Bread tin", "Sieve", "Peeler", "Cake ring", "Whisk", "Oven cloth"],
-    "Harbour Paper Shop": ["Notebook", "Ink bottle", "Ruler", "Folder", "Envelopes", "Glue stick", "Pencil box"],
-    "Mill Lane Hardware": ["Hinge", "Wood screws", "Sandpaper", "Paint brush", "Door stop", "Twine", "Hook"],
+    "Green Pan Kitchenware": [
+        "Ladle",
+        "Bread tin",
+        "Sieve",
+        "Peeler",
+        "Cake ring",
+        "Whisk",
+        "Oven cloth",
+    ],
+    "Harbour Paper Shop": [
+        "Notebook",
+        "Ink bottle",
+        "Ruler",
+        "Folder",
+        "Envelopes",
+        "Glue stick",
+        "Pencil box",
+    ],
+    "Mill Lane Hardware": [
+        "Hinge",
+        "Wood screws",
+        "Sandpaper",
+        "Paint brush",
+        "Door stop",
+        "Twine",
+        "Hook",
+    ],
 }
 DRINKS = ["Apple juice", "Spring water", "Ginger beer", "Elder soda", "Malt drink"]
 WIDTH = 24
@@ -68,7 +92,11 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             f"From the receipt:\n{json.dumps(value | {whole: float(value[whole])})}",
         ],
         "near_misses": [
-            {"output": json.dumps(value | {field: wrong}), "reason": f"wrong_value:{field}", "why": why}
+            {
+                "output": json.dumps(value | {field: wrong}),
+                "reason": f"wrong_value:{field}",
+                "why": why,
+            }
             for field, wrong, why in slips
         ],
     }
@@ -96,7 +124,12 @@ def _read(facts: dict[str, Any]) -> Made | None:
         "change": ("what the customer got back, number", NUMBER),
         "customer": ("name of the customer, text", {"type": ["string", "null"]}),
     }
-    value = {"receipt": facts["number"], "total": total / 100, "change": (given - total) / 100, "customer": None}
+    value = {
+        "receipt": facts["number"],
+        "total": total / 100,
+        "change": (given - total) / 100,
+        "customer": None,
+    }
     slips: Slips = [
         ("total", given / 100, "the money handed over, not what was to be paid"),
         ("total", goods[-1][1] / 100, "the last price above the total"),
@@ -117,7 +150,10 @@ def _voided(facts: dict[str, Any]) -> Made:
     body = [_line(name, price) for name, price in scanned] + [_line(f"VOID {wrong[0]}", -wrong[1])]
     lines = [*_head(facts), *body, _line("TOTAL", total), _line("CARD", total)]
     fields: Fields = {
-        "date": ("YYYY-MM-DD; the receipt prints day.month.year", {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
+        "date": (
+            "YYYY-MM-DD; the receipt prints day.month.year",
+            {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
+        ),
         "items": (
             "list of the names of all articles that were paid in the end, each name once, in any order",
             {"type": "array", "items": TEXT},
@@ -138,7 +174,11 @@ def _voided(facts: dict[str, Any]) -> Made:
         ("items", [*names, f"VOID {wrong[0]}"], "every line is an article"),
         ("pieces", len(scanned), "the piece that was taken back is still counted"),
         ("pieces", len(scanned) + 1, "the line that takes back was counted as a piece"),
-        ("total", sum(price for _, price in scanned) / 100, "added up without the line that was taken back"),
+        (
+            "total",
+            sum(price for _, price in scanned) / 100,
+            "added up without the line that was taken back",
+        ),
         ("date", f"{year}-{day}-{month}", "day and month changed places"),
     ]
     if facts["is_doubled"]:
@@ -163,14 +203,29 @@ def _smudged(facts: dict[str, Any]) -> Made | None:
     lines = [*_head(facts), *body, smudge, _line("CASH", given), _line("CHANGE", given - total)]
     fields: Fields = {
         "receipt": ("the number of the receipt, as a number", WHOLE),
-        "deposit": ("sum of the deposits that were charged; what empties brought back is not taken off; number", NUMBER),
-        "paid": ("what was to be paid in all; the printed total cannot be read, so work it out, number", NUMBER),
+        "deposit": (
+            "sum of the deposits that were charged; what empties brought back is not taken off; number",
+            NUMBER,
+        ),
+        "paid": (
+            "what was to be paid in all; the printed total cannot be read, so work it out, number",
+            NUMBER,
+        ),
         "card": ("last four digits of the payment card, text", {"type": ["string", "null"]}),
     }
-    value = {"receipt": facts["number"], "deposit": charged / 100, "paid": total / 100, "card": None}
+    value = {
+        "receipt": facts["number"],
+        "deposit": charged / 100,
+        "paid": total / 100,
+        "card": None,
+    }
     slips: Slips = [
         ("deposit", each / 100, "one deposit line of two"),
-        ("deposit", (charged - back) / 100, "the empties were taken off, which the question leaves out"),
+        (
+            "deposit",
+            (charged - back) / 100,
+            "the empties were taken off, which the question leaves out",
+        ),
         ("paid", given / 100, "the money handed over"),
         ("paid", (given - total) / 100, "the change"),
         ("paid", (total + back) / 100, "the empties were not taken off"),
@@ -181,7 +236,12 @@ def _smudged(facts: dict[str, Any]) -> Made | None:
 
 
 def _head(facts: dict[str, Any]) -> list[str]:
-    return [facts["shop"].upper(), f"{facts['date']}  {facts['clock']}   till 2", f"Receipt {facts['number']}", ""]
+    return [
+        facts["shop"].upper(),
+        f"{facts['date']}  {facts['clock']}   till 2",
+        f"Receipt {facts['number']}",
+        "",
+    ]
 
 
 def _line(name: str, cents: int) -> str:
@@ -191,7 +251,11 @@ def _line(name: str, cents: int) -> str:
 def _form(fields: Fields) -> str:
     number = {3: "three", 4: "four"}[len(fields)]
     keys = "\n".join(f'- "{key}": {words}' for key, (words, _) in fields.items())
-    rule = "\nUse null for what the receipt does not state." if any("null" in one.get("type", ()) for _, one in fields.values()) else ""
+    rule = (
+        "\nUse null for what the receipt does not state."
+        if any("null" in one.get("type", ()) for _, one in fields.values())
+        else ""
+    )
     return f"Reply with one JSON object with exactly these {number} keys:\n{keys}{rule}\n"
 
 
