@@ -1,8 +1,9 @@
-"""A thread of mails, newest on top, from which a booking is filled in; each fact stands at another level.
+"""A thread of mails from which a booking is filled in; each fact stands at another level.
 
-Hinge: which mail decides a field. The seed decides what changes and how: the newest mail may change what was
-noted (`changed`), take one of two hours that the office offered (`accepted`), or take back one change of
-two, so that the first note holds again for it (`withdrawn`). One question of the office is never answered.
+Hinge: which mail decides a field. The seed decides what changes and how: the newest mail may change
+what was noted (`changed`), take one of two hours that the office offered (`accepted`), or take back
+one change of two, so that the first note holds again for it (`withdrawn`). One question of the
+office is never answered.
 """
 
 import datetime as dt
@@ -11,6 +12,10 @@ from random import Random
 from typing import Any
 
 PATHS = ("changed", "accepted", "withdrawn")
+NOTES = (
+    "Hinge: which mail decides a field, and what nobody answered is null. Failure behind it: "
+    "a clerk copied a figure out of the quoted history."
+)
 
 PLACES = [
     "the salt works",
@@ -78,8 +83,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             *(["state"] if path == "withdrawn" else []),
         ],
         "verifier_type": "json_schema",
-        "notes": "Hinge: which mail decides a field, and what nobody answered is null. Failure behind it: a clerk"
-        " copied a figure out of the quoted history.",
+        "notes": NOTES,
         "prompt": _prompt(facts, _mails(facts, path)),
         "expected": {"schema": _schema(asked), "value": value},
         "limits": {"answer_tokens": 400},

@@ -1,8 +1,8 @@
-"""A log in which the lines of several requests or print jobs alternate, out of which one is described.
+"""A log in which the lines of several requests or jobs alternate; one of them is described.
 
 Hinge: which lines belong together. The seed decides what singles the wanted one out: that it failed
-(`failed`), that it took longest though units differ (`slowest`), or that it was tried again under new ids,
-the last of which is asked about (`retried`).
+(`failed`), that it took longest though units differ (`slowest`), or that it was tried again under
+new ids, the last of which is asked about (`retried`).
 """
 
 import json
@@ -10,6 +10,10 @@ from random import Random
 from typing import Any
 
 PATHS = ("failed", "slowest", "retried")
+NOTES = (
+    "Hinge: which lines belong together. Failure behind it: a report on an incident named the "
+    "client whose line happened to stand above the error."
+)
 
 ROUTES = ["/orders", "/stock", "/invoices", "/labels", "/rates", "/pickups"]
 CLIENTS = ["kiosk-1", "kiosk-2", "depot", "office", "van-7", "gate"]
@@ -40,13 +44,12 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "title": f"One of several alternating entries of a log ({path})",
         "difficulty": "hard" if path == "retried" else "medium",
         "capability_tags": {
-            "failed": ["json", "filtering", "absent_value"],
-            "slowest": ["json", "filtering", "units", "absent_value"],
-            "retried": ["json", "state", "filtering", "counting"],
+            "failed": ["extraction", "json", "filtering", "absent_value"],
+            "slowest": ["extraction", "json", "filtering", "units", "absent_value"],
+            "retried": ["extraction", "json", "state", "filtering", "counting"],
         }[path],
         "verifier_type": "json_schema",
-        "notes": "Hinge: which lines belong together. Failure behind it: a report on an incident named the client"
-        " whose line happened to stand above the error.",
+        "notes": NOTES,
         "prompt": _prompt(lines, question, types),
         "expected": {"schema": _schema(types), "value": value},
         "limits": {"answer_tokens": 400},

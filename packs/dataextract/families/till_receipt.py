@@ -1,8 +1,8 @@
 """A printed receipt out of which a few fields are taken.
 
-Hinge: what the last lines of a receipt mean together. The seed decides which: the total beside the money that
-was handed over (`read`), a line that the till took back (`voided`), or a total that cannot be read, with
-deposits among the goods (`smudged`).
+Hinge: what the last lines of a receipt mean together. The seed decides which: the total beside the
+money that was handed over (`read`), a line that the till took back (`voided`), or a total that
+cannot be read, with deposits among the goods (`smudged`).
 """
 
 import json
@@ -10,6 +10,10 @@ from random import Random
 from typing import Any
 
 PATHS = ("read", "voided", "smudged")
+NOTES = (
+    "Hinge: what the last lines of a receipt mean together. Failure behind it: a book-keeper "
+    "entered the first figure that stood beside a word like the one asked for."
+)
 
 SHOPS = {
     "Green Pan Kitchenware": [
@@ -72,13 +76,12 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "title": f"Fields of a receipt ({path})",
         "difficulty": "easy" if path == "read" else "medium",
         "capability_tags": {
-            "read": ["json", "copying", "absent_value"],
-            "voided": ["json", "correction", "counting"],
-            "smudged": ["json", "arithmetic", "filtering"],
+            "read": ["extraction", "json", "copying", "absent_value"],
+            "voided": ["extraction", "json", "correction", "counting"],
+            "smudged": ["extraction", "json", "arithmetic", "filtering"],
         }[path],
         "verifier_type": "json_schema",
-        "notes": "Hinge: what the last lines of a receipt mean together. Failure behind it: a book-keeper entered"
-        " the first figure that stood beside a word like the one asked for.",
+        "notes": NOTES,
         "prompt": f"Read the receipt. All amounts are in euros.\n\n{text}\n\n{_form(fields)}",
         "expected": {
             "schema": _schema(fields),

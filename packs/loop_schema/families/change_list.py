@@ -1,8 +1,8 @@
 """The settings of a device and a note give the least list of changes, as a document.
 
-Hinge: only what is different in the end is a change. The seed decides what the note does: name one change among
-things that stay as they are (`one`), set, add and remove (`mixed`), or undo and build on its own changes
-(`chained`).
+Hinge: only what is different in the end is a change. The seed decides what the note does: name one
+change among things that stay as they are (`one`), set, add and remove (`mixed`), or undo and build
+on its own changes (`chained`).
 """
 
 import json
@@ -10,6 +10,10 @@ from random import Random
 from typing import Any
 
 PATHS = ("one", "mixed", "chained")
+NOTES = (
+    "Hinge: only what is different in the end is a change. Failure behind it: a device was "
+    "restarted for settings that it had already."
+)
 
 DEVICES = {
     "lamp": ("lumens", "delay_s", "colour", "sensor"),
@@ -80,8 +84,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             *(["state", "union"] if path != "one" else []),
         ],
         "verifier_type": "json_schema",
-        "notes": "Hinge: only what is different in the end is a change. Failure behind it: a device was restarted for"
-        " settings that it had already.",
+        "notes": NOTES,
         "prompt": _prompt(random, device, state, said, changes),
         "expected": {"schema": _schema(path), "value": value},
         "limits": {"answer_tokens": 500},
