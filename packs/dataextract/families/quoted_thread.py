@@ -31,6 +31,7 @@ QUESTIONS = {
     "coach_plate": "What is the number plate of your coach?",
 }
 INVENTED = {"language": "English", "invoice_address": "the tour office", "coach_plate": "unknown"}
+LETTERS = "BCDFGHKLMNPRTVWX"
 FIELDS = ("reference", "date", "start", "people", "phone")
 
 
@@ -39,7 +40,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
     facts: dict[str, Any] = {
         "place": random.choice(PLACES),
         "name": random.choice(NAMES),
-        "reference": f"{random.choice('BCDFGHKL')}{random.choice('MNPRTVWX')}-{random.randrange(1000, 9999)}",
+        "reference": f"{''.join(random.sample(LETTERS, 2))}-{random.randrange(1000, 9999)}",
         "sent": [first + dt.timedelta(days=number) for number in range(5)],
         "days": [first + dt.timedelta(days=random.randrange(20, 60)) for _ in range(2)],
         "hours": [
@@ -72,11 +73,13 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
     slips.append((asked, "null", "the text null is an answer that nobody gave"))
     if facts["has_new_phone"]:
         slips.append(("phone", _digits(facts["phones"][0]), "the number of the first mail"))
+    as_float = json.dumps(value | {"people": float(value["people"])})
     return {
         "answer": json.dumps(value),
         "title": f"A booking out of a thread of mails ({path})",
         "difficulty": "hard" if path == "withdrawn" else "medium",
         "capability_tags": [
+            "extraction",
             "correction",
             "absent_value",
             "json",
@@ -90,7 +93,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "reference": json.dumps(value),
         "also_right": [
             f"```json\n{json.dumps(dict(reversed(value.items())), indent=2)}\n```",
-            f"Here is the booking:\n\n{json.dumps(value | {'people': float(value['people'])})}\n\nOne question is still open.",
+            f"Here is the booking:\n\n{as_float}\n\nOne question is still open.",
         ],
         "near_misses": [
             {
@@ -188,7 +191,8 @@ def _mails(facts: dict[str, Any], path: str) -> list[tuple[str, list[str]]]:
         return [first, ("Tour office", [noted, question]), (me, last)]
     if path == "accepted":
         low, high = sorted(more)
-        offer = f"Your number is {facts['reference']}. On {day} a guide is free at {low} and at {high} only."
+        free = f"On {day} a guide is free at {low} and at {high} only."
+        offer = f"Your number is {facts['reference']}. {free}"
         choice = f"The {'later' if facts['is_later'] else 'earlier'} of your two hours suits us."
         last = ["Thank you.", choice, f"By now we are {new} people.", *phone]
         return [first, ("Tour office", [offer, question]), (me, last)]

@@ -56,7 +56,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "reference": json.dumps(value),
         "also_right": [
             f"```json\n{json.dumps(dict(reversed(value.items())), indent=2)}\n```",
-            f"I followed its lines through the log. {json.dumps(value)} All other entries are left out.",
+            f"I followed its lines through the log. {json.dumps(value)} All else is left out.",
         ],
         "near_misses": [
             {
@@ -154,10 +154,8 @@ def _retried(random: Random, ids: list[str]) -> Made | None:
     for at, chain in enumerate(chains):
         stream = [f"job {chain[0]}: {files[at]}, to printer {places[at][0]}"]
         for number in range(1, tries[at]):
-            before, after = chain[number - 1], chain[number]
-            stream.append(
-                f"job {before}: failed after {pages[at][number - 1]} pages, {errors[2 * at + number - 1]}"
-            )
+            before, after, why = chain[number - 1], chain[number], errors[2 * at + number - 1]
+            stream.append(f"job {before}: failed after {pages[at][number - 1]} pages, {why}")
             stream.append(f"job {before} sent again as {after}, to printer {places[at][number]}")
         stream.append(f"job {chain[tries[at] - 1]}: done, {pages[at][2]} pages")
         streams.append(stream)
@@ -224,7 +222,8 @@ def _prompt(lines: list[str], question: str, types: Types) -> str:
     keys = "\n".join(f'- "{key}": {words}' for key, (words, _) in types.items())
     rule = "\nUse null for what the log does not state." if "user" in types else ""
     log = "\n".join(lines)
-    return f"{question}\n\n{log}\n\nReply with one JSON object with exactly these six keys:\n{keys}{rule}\n"
+    form = "Reply with one JSON object with exactly these six keys:"
+    return f"{question}\n\n{log}\n\n{form}\n{keys}{rule}\n"
 
 
 def _schema(types: Types) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _voided(facts: dict[str, Any]) -> Made:
             {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
         ),
         "items": (
-            "list of the names of all articles that were paid in the end, each name once, in any order",
+            "list of the names of all articles paid in the end, each name once, in any order",
             {"type": "array", "items": TEXT},
         ),
         "pieces": ("how many pieces were paid in the end, number", WHOLE),
@@ -207,7 +207,7 @@ def _smudged(facts: dict[str, Any]) -> Made | None:
     fields: Fields = {
         "receipt": ("the number of the receipt, as a number", WHOLE),
         "deposit": (
-            "sum of the deposits that were charged; what empties brought back is not taken off; number",
+            "sum of the deposits charged; what empties brought back is not taken off; number",
             NUMBER,
         ),
         "paid": (

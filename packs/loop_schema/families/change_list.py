@@ -104,7 +104,7 @@ Made = tuple[list[str], dict[str, Any], Slips]
 
 def _one(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> Made:
     """One number or word changes; two others are confirmed."""
-    size, delay, choice, switch, extra, _ = names
+    size, delay, choice, _, extra, _ = names
     key = random.choice([size, delay])
     new = state[key] + random.randrange(2, 300)
     stays = random.sample([one for one in (size, delay, choice, extra) if one != key], 2)
@@ -120,7 +120,7 @@ def _one(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> Made:
 
 def _mixed(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> Made:
     """One is set, one is new, one is removed, and one is set to what it is already."""
-    size, delay, choice, switch, extra, new_key = names
+    size, delay, choice, _, _, new_key = names
     new = random.choice([word for word in WORDS[choice] if word != state[choice]])
     added = random.choice(NEW[new_key])
     gone = random.choice([size, delay])
@@ -146,7 +146,7 @@ def _mixed(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> Mad
 
 def _chained(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> Made:
     """A change is undone, and another one takes a value that an earlier one gave."""
-    size, delay, choice, switch, extra, new_key = names
+    size, delay, choice, _, extra, new_key = names
     raised = random.randrange(3, 20)
     times = random.choice([2, 3])
     new = random.choice([word for word in WORDS[choice] if word != state[choice]])
@@ -158,7 +158,7 @@ def _chained(random: Random, state: dict[str, Any], names: tuple[str, ...]) -> M
         f"Set {choice} to {json.dumps(new)}.",
         f"Raise {size} by {raised}.",
         f"Set {delay} to {named} what {size} is by now.",
-        f"Add {new_key} with the value {json.dumps(added)}; {extra} is not needed any more: remove it.",
+        f"Add {new_key} with the value {json.dumps(added)}; {extra} is not needed: remove it.",
         f"Take back what note 1 did to {choice}, and what note 4 did to {extra}.",
     ]
     before = {delay: state[size] * times}
@@ -198,7 +198,8 @@ def _prompt(
 ) -> str:
     keys = random.sample(list(state), len(state))
     settings = "\n".join(f"  {key}: {json.dumps(state[key])}" for key in keys)
-    kinds = """  {"op": "set", "key": text, "value": the new value}, for a key that is there and gets another value"""
+    kinds = """\
+  {"op": "set", "key": text, "value": the new value}, for a key that is there and changes"""
     if len(changes) > 1:
         kinds += """
   {"op": "add", "key": text, "value": the value}, for a key that was not there
@@ -210,11 +211,12 @@ def _prompt(
 Note:
 {note}
 
-Write the changes from the settings above to those after the whole note as one JSON document. Reply with the document only.
+Write the changes from the settings above to those after the whole note as one JSON document.
+Reply with the document only.
 
 Contract (no keys other than these):
-- "changes": list in alphabetical order of "key"; one entry for each key that differs in the end, none for
-  a key whose value is the same in the end as above; every entry is
+- "changes": list in alphabetical order of "key"; one entry for each key that differs in the end,
+  none for a key whose value is the same in the end as above; every entry is
 {kinds}
 """
 

@@ -1,8 +1,8 @@
 """A spoken note becomes a plan of timed steps of several kinds, in the order in which they happen.
 
-Hinge: the order of time is not the order of mention. The seed decides what is named late and happens early: a
-pause between two steps (`between`), a signal before the first (`first`), or the end, from which the start must be
-reckoned back (`from_end`).
+Hinge: the order of time is not the order of mention. The seed decides what is named late and
+happens early: a pause between two steps (`between`), a signal before the first (`first`), or the
+end, from which the start must be reckoned back (`from_end`).
 """
 
 import json
@@ -10,6 +10,10 @@ from random import Random
 from typing import Any
 
 PATHS = ("between", "first", "from_end")
+NOTES = (
+    "Hinge: the order of time is not the order of mention. Failure behind it: a controller "
+    "ran the steps as the note happened to name them."
+)
 
 SKINS = [
     ("vent", "flap", "vent with flap", "venting"),
@@ -66,8 +70,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             *(["time"] if path == "from_end" else []),
         ],
         "verifier_type": "json_schema",
-        "notes": "Hinge: the order of time is not the order of mention. Failure behind it: a controller ran the steps"
-        " as the note happened to name them.",
+        "notes": NOTES,
         "prompt": _prompt(facts, path),
         "expected": {"schema": _schema(kind, part), "value": value},
         "limits": {"answer_tokens": 700},
@@ -157,7 +160,8 @@ def _prompt(facts: dict[str, Any], path: str) -> str:
   {{"do": "{kind}", "{part}": one capital letter, "minutes": whole number}}
   {{"do": "wait", "minutes": whole number}}
   {{"do": "ring", "times": whole number}}"""
-    acts = f"{facts['phrase']} {one} for {facts['minutes'][0]} minutes and {part} {two} {facts['share']}"
+    first = f"{facts['phrase']} {one} for {facts['minutes'][0]} minutes"
+    acts = f"{first} and {part} {two} {facts['share']}"
     between = f"let {facts['pause']} minutes pass between the two"
     rings = f"ring {facts['rings']} times"
     hour = _hour(facts["clock"])
@@ -169,7 +173,10 @@ def _prompt(facts: dict[str, Any], path: str) -> str:
     else:
         said = f"{both[0].upper()}{both[1:]}. Right after the second of them, at {hour}, {rings}."
     note = f'Note, titled "{facts["title"]}":\n{said}'
-    task = "Turn the note into one JSON document that follows the contract. Reply with the document only."
+    task = (
+        "Turn the note into one JSON document that follows the contract. Reply with the document"
+        " only."
+    )
     parts = [task, contract, note] if facts["plan"] else [note, task, contract]
     return "\n\n".join(parts) + "\n"
 

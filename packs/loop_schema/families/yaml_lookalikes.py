@@ -1,7 +1,8 @@
 """Settings written as YAML, some of which must be text although they look like something else.
 
-Hinge: what a plain scalar becomes when a program loads it. The seed decides how the texts mislead: as numbers
-whose zeros count (`numbers`), as truth values and null (`words`), or by signs that YAML itself uses (`signs`).
+Hinge: what a plain scalar becomes when a program loads it. The seed decides how the texts mislead:
+as numbers whose zeros count (`numbers`), as truth values and null (`words`), or by signs that YAML
+itself uses (`signs`).
 """
 
 import json
@@ -10,6 +11,11 @@ from random import Random
 from typing import Any
 
 PATHS = ("numbers", "words", "signs")
+NOTES = (
+    "Hinge: a plain scalar of YAML 1.2 is read as number, truth value, null or a part of YAML "
+    "where it looks like one. Failure behind it: a device asked for a release that was never "
+    "made."
+)
 
 KEYS = {
     "numbers": ["site", "firmware", "batch", "shelf", "model", "device"],
@@ -55,8 +61,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "difficulty": "medium",
         "capability_tags": ["yaml", "types", "copying"],
         "verifier_type": "json_schema",
-        "notes": "Hinge: a plain scalar of YAML 1.2 is read as number, truth value, null or a part of YAML where it"
-        " looks like one. Failure behind it: a device asked for a release that was never made.",
+        "notes": NOTES,
         "prompt": _prompt(random, value, other, other_is),
         "expected": {"format": "yaml", "schema": _schema(value), "value": value},
         "limits": {"answer_tokens": 256},
@@ -122,13 +127,16 @@ def _prompt(random: Random, value: dict[str, Any], other: str, other_is: str) ->
     listing = "\n".join(f"{_caption(key)}: {_scalar(one)}" for key, one in value.items())
     keys = ", ".join(value)
     rules = (
-        "The document is a mapping with exactly five keys: {}.\nAfter a program has loaded the document, the first four values"
-        " must be text, with every character as it\nis written {}, and {} must be {}."
+        "The document is a mapping with exactly five keys: {}.\n"
+        "After a program has loaded the document, the first four values must be text, with every"
+        " character as it\nis written {}, and {} must be {}."
     )
     task = "Write the settings {} as one YAML 1.2 document. Reply with the document only."
     if random.random() < 0.5:
-        return f"{task.format('below')}\n\n{rules.format(keys, 'below', other, other_is)}\n\n{listing}\n"
-    return f"{listing}\n\n{task.format('above')}\n{rules.format(keys, 'above', other, other_is)}\n"
+        where = f"{task}\n\n{rules}\n\n".format("below", keys, "below", other, other_is)
+        return f"{where}{listing}\n"
+    where = f"{task}\n{rules}\n".format("above", keys, "above", other, other_is)
+    return f"{listing}\n\n{where}"
 
 
 def _caption(key: str) -> str:
