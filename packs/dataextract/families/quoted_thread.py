@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A thread of mails from which a booking is filled in; each fact stands at another level.
 
 Hinge: which mail decides a field. The seed decides what changes and how: the newest mail may change

@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A log in which the lines of several requests or jobs alternate; one of them is described.
 
 Hinge: which lines belong together. The seed decides what singles the wanted one out: that it failed

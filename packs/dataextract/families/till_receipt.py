@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A printed receipt out of which a few fields are taken.
 
 Hinge: what the last lines of a receipt mean together. The seed decides which: the total beside the

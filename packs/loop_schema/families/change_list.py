@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """The settings of a device and a note give the least list of changes, as a document.
 
 Hinge: only what is different in the end is a change. The seed decides what the note does: name one

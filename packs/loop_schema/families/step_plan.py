@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A spoken note becomes a plan of timed steps of several kinds, in the order in which they happen.
 
 Hinge: the order of time is not the order of mention. The seed decides what is named late and

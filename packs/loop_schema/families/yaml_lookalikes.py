@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Settings written as YAML, some of which must be text although they look like something else.
 
 Hinge: what a plain scalar becomes when a program loads it. The seed decides how the texts mislead:
