@@ -99,6 +99,7 @@ def test_json_that_must_stand_alone(text: str, reason: str | None) -> None:
         ("Sure:\n```json\n{}\n```\nThat is all.", None),
         ("```json\n{}\n```\nOr, shorter:\n```json\n{}\n```", "multiple_values"),
         ('Here: {"a": {"b": 1}, "c": [', "invalid_json"),
+        ('Here: [{"a": 1}, {"b": ', "invalid_json"),
     ],
 )
 def test_json_that_may_stand_in_prose(text: str, reason: str | None) -> None:
@@ -255,6 +256,12 @@ def test_an_object_in_prose_has_credit_for_each_right_field(text: str, score: fl
     verdict = judged("json_schema", PLAN, text, "json_object")
     assert verdict.score == pytest.approx(score)
     assert verdict.outcome == ("pass" if score == 1 else "fail")
+
+
+@pytest.mark.parametrize("text", ["[{}]", "Here: [{}]", "Here:\n```json\n[\n  {}\n]\n```"])
+def test_a_list_of_one_object_is_not_that_object(text: str) -> None:
+    expected = {"schema": {"type": "object"}}
+    assert judged("json_schema", expected, text, "json_object").reason == "schema"
 
 
 def test_a_schema_without_a_right_value_gives_no_credit() -> None:
