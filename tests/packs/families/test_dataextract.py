@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,11 @@ PACK = load_pack("dataextract")
 DRAWS = 200
 
 Fields = dict[str, Any]
+
+
+@cache
+def drawn(name: str) -> tuple[BenchmarkTask, ...]:
+    return tuple(one.task for one in load_family(PACK.folder, name).instances(3, DRAWS))
 
 
 def prompt_of(task: BenchmarkTask) -> str:
@@ -175,16 +181,15 @@ def is_same(found: Fields, value: Fields) -> bool:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_what_is_read_out_of_the_prompt_is_the_key(name: str) -> None:
-    drawn = [one.task for one in load_family(PACK.folder, name).instances(3, DRAWS)]
     frozen = [task for task in PACK.tasks if task.family == name and task.id not in BY_HAND]
     assert frozen
-    for task in (*drawn, *frozen):
+    for task in (*drawn(name), *frozen):
         assert is_same(SOLVERS[name](prompt_of(task)), task.expected["value"]), task.id
 
 
 def test_a_receipt_adds_up() -> None:
-    for one in load_family(PACK.folder, "till-receipt").instances(4, DRAWS):
-        lines = amounts(prompt_of(one.task))
+    for task in drawn("till-receipt"):
+        lines = amounts(prompt_of(task))
         above = sum(c for n, c in lines if n not in ("TOTAL", "CASH", "CHANGE", "CARD"))
         below = dict(lines)
         assert below.get("TOTAL", above) == above
@@ -192,13 +197,13 @@ def test_a_receipt_adds_up() -> None:
 
 
 def test_the_mails_of_a_thread_follow_each_other_and_the_visit_follows_them() -> None:
-    for one in load_family(PACK.folder, "quoted-thread").instances(4, DRAWS):
-        days = [day for day, _ in thread_of(prompt_of(one.task))]
+    for task in drawn("quoted-thread"):
+        days = [day for day, _ in thread_of(prompt_of(task))]
         assert all(newer > older for newer, older in pairwise(days))
-        assert one.task.expected["value"]["date"] > days[0]
+        assert task.expected["value"]["date"] > days[0]
 
 
 def test_entries_of_a_log_alternate() -> None:
-    for one in load_family(PACK.folder, "request-log").instances(4, DRAWS):
-        tags = re.findall(r"^\d+ (?:\[(\w+)\]|job (\w+))", prompt_of(one.task), re.MULTILINE)
+    for task in drawn("request-log"):
+        tags = re.findall(r"^\d+ (?:\[(\w+)\]|job (\w+))", prompt_of(task), re.MULTILINE)
         assert sum(a != b for a, b in pairwise(tags)) >= 3

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,6 +19,11 @@ PACK = load_pack("loop_schema")
 DRAWS = 200
 
 Value = dict[str, Any]
+
+
+@cache
+def drawn(name: str) -> tuple[BenchmarkTask, ...]:
+    return tuple(one.task for one in load_family(PACK.folder, name).instances(3, DRAWS))
 
 
 def prompt_of(task: BenchmarkTask) -> str:
@@ -120,8 +126,8 @@ def is_least(state: Value, after: Value, changes: list[Value]) -> bool:
 
 def tasks_of(name: str) -> list[BenchmarkTask]:
     """Drawn ones and the frozen ones that came out of a draw."""
-    drawn = [one.task for one in load_family(PACK.folder, name).instances(3, DRAWS)]
-    return drawn + [task for task in PACK.tasks if task.family == name and task.id not in BY_HAND]
+    frozen = [task for task in PACK.tasks if task.family == name and task.id not in BY_HAND]
+    return [*drawn(name), *frozen]
 
 
 BY_HAND = {"loop_schema.irrigation-plan"}
@@ -144,7 +150,7 @@ def test_the_changes_lead_from_the_settings_to_those_after_the_note() -> None:
 
 
 def test_a_plan_begins_and_ends_on_one_day() -> None:
-    for one in load_family(PACK.folder, "step-plan").instances(4, DRAWS):
-        value = one.task.expected["value"]
+    for task in drawn("step-plan"):
+        value = task.expected["value"]
         hours, rest = map(int, value["starts"].split(":"))
         assert hours * 60 + rest + sum(step.get("minutes", 0) for step in value["steps"]) < 24 * 60
