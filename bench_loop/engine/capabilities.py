@@ -16,6 +16,7 @@ CAPABILITIES: dict[str, str] = {
     "debugging": "Finds the cause of a fault and repairs it.",
     "elimination": "Finds the one arrangement that fits all statements.",
     "enum": "Chooses one of the named values.",
+    "extraction": "Finds the value that messy text gives for a field.",
     "filtering": "Leaves out what does not belong.",
     "format": "Keeps to a given form.",
     "intervals": "Reckons with spans that touch, overlap or wrap.",

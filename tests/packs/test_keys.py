@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-import pytest
-
 from bench_loop.engine.packs import load_pack, pack_names
 
 TASKS = {task.id: task for name in pack_names() for task in load_pack(name).tasks}
@@ -21,46 +19,6 @@ def minutes(clock: str) -> int:
     return int(hours) * 60 + int(rest)
 
 
-def test_the_stalls_by_following_each_person_alone() -> None:
-    ada_before, chidi = 4, 4
-    where = {"Chidi": chidi, "Bruno": chidi, "Ada": 2, "Dana": ada_before}
-    hours = {"Ada": "09:00", "Bruno": "10:30", "Dana": "10:00", "Chidi": "08:15"}
-    stalls = []
-    for stall in sorted(set(where.values())):
-        people = sorted((name for name in where if where[name] == stall), key=hours.__getitem__)
-        stalls.append({"stall": stall, "opens": hours[people[0]], "people": people})
-    assert expected("loop_schema.stall-roster")["value"] == {"stalls": stalls}
-
-
-def test_the_watering_fits_the_clock() -> None:
-    steps = expected("loop_schema.irrigation-plan")["value"]["steps"]
-    spans = [step["minutes"] for step in steps if "minutes" in step]
-    assert spans == [12, 15, 12 // 2]
-    assert [step["do"] for step in steps] == ["water", "wait", "water", "notify"]
-
-
-def test_the_second_backup_is_kept_twice_as_long() -> None:
-    first, second = expected("loop_schema.backup-jobs")["value"]["jobs"]
-    assert second["keep_days"] == first["keep_days"] + first["keep_days"]
-    assert [set(first) - set(second), set(second) - set(first)] == [{"key"}, set()]
-
-
-@pytest.mark.parametrize(
-    ("task_id", "fields"),
-    [
-        ("loop_schema.room-card", ["Linden", "floor 3", "18 seats"]),
-        ("loop_schema.parcel-state", ["5 March 2026"]),
-        ("loop_schema.probe-labels", ["0417", "1.10", "06:30", "90"]),
-    ],
-)
-def test_what_is_to_be_copied_stands_in_the_prompt(task_id: str, fields: list[str]) -> None:
-    prompt = TASKS[task_id].messages[0].content
-    assert [field for field in fields if field not in prompt] == []
-
-
-def test_the_date_of_the_parcel_is_the_date_of_the_message() -> None:
-    sent = expected("loop_schema.parcel-state")["value"]["sent_on"]
-    assert dt.date.fromisoformat(sent).strftime("%-d %B %Y") == "5 March 2026"
 
 
 def test_the_quiet_minutes_by_the_clock() -> None:
