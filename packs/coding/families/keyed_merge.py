@@ -1,8 +1,8 @@
 """Keyed merge: two lists of records become one, by a key and a rule for what both of them hold.
 
-The hinge is the rule where both sides speak: the newer one, the one that says something, the sum, the
-side that changed since a common base, or the last of several changes. The path is that rule; the
-seed also decides ties, the order of the result and what becomes of zeros, gaps and conflicts.
+The hinge is the rule where both sides speak: the newer one, the one that says something, the sum,
+the side that changed since a common base, or the last of several changes. The path is that rule;
+the seed also decides ties, the order of the result and what becomes of zeros, gaps and conflicts.
 """
 
 from copy import deepcopy
@@ -35,8 +35,8 @@ DIFFICULTY = {
 ORDER = {"sorted": "sorted({rows})", "first": "{rows}"}
 ORDER_RULE = {
     "sorted": "The result is sorted by {key}, ascending.",
-    "first": "The result has each {key} at the place where it comes up first: those of ours in their "
-    "order, then those that only theirs has, in their order.",
+    "first": "The result has each {key} at the place where it comes up first: those of ours in "
+    "their order, then those that only theirs has, in their order.",
 }
 DICT = '    merged = {{row["{key}"]: dict(row) for row in ours}}\n'
 GIVE = "    return [merged[key] for key in {keys}]\n"
@@ -56,7 +56,8 @@ RIGHT: dict[str, tuple[str, str, str]] = {
 """
         + GIVE,
         """def {name}(ours, theirs):
-    sided = [(row["changed"], {sides}, row) for at, rows in enumerate((ours, theirs)) for row in rows]
+    both = enumerate((ours, theirs))
+    sided = [(row["changed"], {sides}, row) for at, rows in both for row in rows]
     found = dict.fromkeys(row["{key}"] for _, _, row in sided)
     result = []
     for key in {found}:
@@ -261,7 +262,8 @@ def slips(path: str, source: str, words: dict[str, str], clause: str) -> dict[st
             ),
             "a key that comes up twice in one list counts once": (
                 "[*ours, *theirs]",
-                f'[*{{row["{key}"]: row for row in ours}}.values(), *{{row["{key}"]: row for row in theirs}}.values()]',
+                f'[*{{row["{key}"]: row for row in ours}}.values(), *{{row["{key}"]: row for row '
+                f"in theirs}}.values()]",
             ),
             "zeros are treated the other way": (
                 f"for key in {words['totals']}{words['nonzero']}",
@@ -295,7 +297,8 @@ def slips(path: str, source: str, words: dict[str, str], clause: str) -> dict[st
             ),
             "a changed record moves": (
                 f'            merged[row["{key}"]] = dict(row)\n',
-                f'            merged.pop(row["{key}"], None)\n            merged[row["{key}"]] = dict(row)\n',
+                f'            merged.pop(row["{key}"], None)\n            merged[row["{key}"]] = '
+                f"dict(row)\n",
             ),
             "zero is taken for a removal": (f'if row["{field}"] is not None', f'if row["{field}"]'),
         },
@@ -376,7 +379,7 @@ def records(random: Random, path: str, words: dict[str, str], letter: str) -> li
             [{low: p}, {low: q}, {low: p}],
             [{low: p, high: q}, {low: p, high: q}, {low: r, high: q}],
             [{low: p}, {low: q}, {low: q}],
-            [{low: p}, {low: q}, {low: r}],
+            [{high: p, low: p}, {high: q, low: q}, {high: r, low: r}],
             [{low: p, high: q}, {high: q}, {low: p, high: q}],
             [{low: p, high: q}, {low: p, high: q}, {low: p}],
             [{low: p}, {}, {low: q}],
@@ -471,37 +474,48 @@ def rules(path: str, words: dict[str, str], order: str, side: str) -> str:
     if path == "newer":
         return (
             f'Each record has the keys "{key}" (text), "{field}" (a whole number) and "changed" (a '
-            f'date such as "2031-04-30"). {once}A {key} that only one list has is taken over. Of two '
+            f'date such as "2031-04-30"). {once}A {key} that only one list has is taken over. Of '
+            f"two "
             f"records with the same {key} the one that was changed later is taken whole; if both "
             f"were changed on the same date, the one of {side} is taken.{ordered}"
         )
     if path == "fields":
         return (
-            f'Each record has the keys "{key}" (text), "{field}" and "{second}" (each a whole number, '
-            f"0 included, or None for unknown). {once}A {key} that only one list has is taken over. Two "
-            f'records with the same {key} become one: for "{field}" and for "{second}" alike, the value '
-            f"of {side} counts unless it is None; then the other value counts, which may be None too.{ordered}"
+            f'Each record has the keys "{key}" (text), "{field}" and "{second}" (each a whole '
+            f"number, "
+            f"0 included, or None for unknown). {once}A {key} that only one list has is taken "
+            f"over. Two "
+            f'records with the same {key} become one: for "{field}" and for "{second}" alike, '
+            f"the value "
+            f"of {side} counts unless it is None; then the other value counts, which may be None "
+            f"too.{ordered}"
         )
     if path == "total":
         zero = "is left out" if words["nonzero"] else "stays in the result"
         return (
             f'Each record has the keys "{key}" (text) and "{field}" (a whole number, which may be '
-            f"negative). The same {key} may come up more than once, in one list or in both. The result "
-            f'has one record for each {key}, whose "{field}" is the sum of all of them. A {key} whose '
+            f"negative). The same {key} may come up more than once, in one list or in both. The "
+            f"result "
+            f'has one record for each {key}, whose "{field}" is the sum of all of them. A {key} '
+            f"whose "
             f"sum is 0 {zero}.{ordered}"
         )
     missing = "raises ValueError" if words["else_missing"] else "changes nothing"
     placed = (
         ordered
         if order == "sorted"
-        else f" A {key} that is changed keeps its place; a new one comes to the end, and so does one "
-        "that was removed before and comes again."
+        else f" A {key} that is changed keeps its place; a new one comes to the end, and so does "
+        "one that was removed before and comes again."
     )
     return (
-        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 included); no '
-        f"{key} comes up twice in ours. The records of theirs have the same keys and are changes, to be "
-        f'made in their order: where "{field}" is None, the record with this {key} is removed, else it is '
-        f"put in the place of the one with this {key} or added. Removing a {key} that is not there (any "
+        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 '
+        f"included); no "
+        f"{key} comes up twice in ours. The records of theirs have the same keys and are "
+        f"changes, to be "
+        f'made in their order: where "{field}" is None, the record with this {key} is removed, '
+        f"else it is "
+        f"put in the place of the one with this {key} or added. Removing a {key} that is not "
+        f"there (any "
         f"more, or yet) {missing}.{placed}"
     )
 
@@ -516,6 +530,10 @@ def wording(random: Random, path: str) -> tuple[dict[str, str], str, str, str]:
     kept = random.choice(["was", "mine", "other"])
     sides = {"was": "base.get(key)", "mine": "ours.get(key)", "other": "theirs.get(key)"}
     theirs_wins, ours_wins = "value is not None", "known[field] is None"
+    remove = """\
+if row["{key}"] not in values:
+                raise ValueError(row)
+            del values[row["{key}"]]"""
     refuse = "        else:\n            raise ValueError(row)\n"
     words = {
         "name": f"{random.choice(VERBS)}_{things}_{random.choice([key, field, second])}",
@@ -554,9 +572,7 @@ def wording(random: Random, path: str) -> tuple[dict[str, str], str, str, str]:
         "if_missing": "if not places:\n                raise ValueError(change)\n            "
         if refuses
         else "",
-        "pop": f'if row["{key}"] not in values:\n                raise ValueError(row)\n            del values[row["{key}"]]'
-        if refuses
-        else f'values.pop(row["{key}"], None)',
+        "pop": (remove if refuses else 'values.pop(row["{key}"], None)').format(key=key),
     }
     return words, order, side, letter
 
@@ -608,24 +624,34 @@ def prompt(path: str, words: dict[str, str], order: str, side: str) -> str:
     if path == "three_way":
         kept = {"was": "base", "mine": "ours", "other": "theirs"}[words["kept"]]
         said = (
-            f"Write a Python function {words['name']}(base, ours, theirs) that merges two versions of "
-            "one table.\n\nAll three are dictionaries from text to text: base is what both versions "
-            "started from. A version has changed an entry if its value there is another than in base; "
-            "adding and removing an entry are changes too. An entry that neither version has changed "
-            "stays. An entry that one version has changed is as that version has it, which may mean that "
-            "it is gone. An entry that both have changed in the same way is as they have it. An entry "
-            f"that they have changed in different ways is a conflict: it is as in {kept}, and absent if "
+            f"Write a Python function {words['name']}(base, ours, theirs) that merges two "
+            f"versions of "
+            "one table.\n\nAll three are dictionaries from text to text: base is what both "
+            "versions "
+            "started from. A version has changed an entry if its value there is another than in "
+            "base; "
+            "adding and removing an entry are changes too. An entry that neither version has "
+            "changed "
+            "stays. An entry that one version has changed is as that version has it, which may "
+            "mean that "
+            "it is gone. An entry that both have changed in the same way is as they have it. An "
+            "entry "
+            f"that they have changed in different ways is a conflict: it is as in {kept}, and "
+            f"absent if "
             f"{kept} does not have it.\n\nThe function returns a dictionary with two keys: "
-            '"merged", the dictionary of the entries, and "conflicts", the sorted list of the keys in '
+            '"merged", the dictionary of the entries, and "conflicts", the sorted list of the '
+            "keys in "
             "conflict. The arguments stay as they are."
         )
     else:
+        said_of_both = rules(path, words, order, side)
         said = (
             f"Write a Python function {words['name']}(ours, theirs) that makes one list of records "
-            f"(dictionaries) out of two and returns it.\n\n{rules(path, words, order, side)}\n\nThe lists "
+            f"(dictionaries) out of two and returns it.\n\n{said_of_both}\n\nThe lists "
             "and records that are passed in stay as they are."
         )
     return (
-        f"{said} Only the standard library. Reply with one fenced Python block that holds the whole "
+        f"{said} Only the standard library. Reply with one fenced Python block that holds the "
+        f"whole "
         "function.\n"
     )

@@ -1,8 +1,8 @@
 """Line format: a parser of lines `name: value` that have one rule more than a first look shows.
 
-The hinge is where a value ends: the path is the rule that decides it (the first separator, comments,
-quotes, lines that go on, sections before the name). The seed also decides the marks, what a
-repeated name means and what a line without a separator means, and so the hidden cases.
+The hinge is where a value ends: the path is the rule that decides it (the first separator,
+comments, quotes, lines that go on, sections before the name). The seed also decides the marks, what
+a repeated name means and what a line without a separator means, and so the hidden cases.
 """
 
 from copy import deepcopy
@@ -54,7 +54,11 @@ MORE = 4
 STORE = {
     "last": "        found[name] = value\n",
     "first": "        found.setdefault(name, value)\n",
-    "refuse": "        if name in found:\n            raise ValueError(name)\n        found[name] = value\n",
+    "refuse": """\
+        if name in found:
+            raise ValueError(name)
+        found[name] = value
+""",
 }
 RETURN = {
     "last": "    return dict(pairs)\n",
@@ -312,34 +316,43 @@ def {name}(text):
 
 RULES = {
     "separator": (
-        "The first {sep} of a line ends the name; any further {sep} belongs to the value. A value may "
+        "The first {sep} of a line ends the name; any further {sep} belongs to the value. A "
+        "value may "
         "be empty.",
         "Blank lines are left out; every other line has a {sep}.",
     ),
     "comment": (
-        "A {mark} at the beginning of a line or after a blank starts a comment, which reaches to the "
+        "A {mark} at the beginning of a line or after a blank starts a comment, which reaches to "
+        "the "
         "end of the line and is left out; any other {mark} belongs to the value.",
-        "The first {sep} ends the name. Lines that are blank, or hold only a comment, are left out.",
+        "The first {sep} ends the name. Lines that are blank, or hold only a comment, are left "
+        "out.",
     ),
     "quoted": (
         "A value that begins with a double quote ends at the next double quote and is what stands "
-        "between them, blanks and all; if there is no second quote, ValueError is raised. Behind the "
+        "between them, blanks and all; if there is no second quote, ValueError is raised. Behind "
+        "the "
         "second quote stands nothing but a comment. Other values hold no double quote.",
-        "A {mark} at the beginning of a line or after a blank starts a comment, which reaches to the "
-        "end of the line and is left out, but not between double quotes; any other {mark} belongs to "
+        "A {mark} at the beginning of a line or after a blank starts a comment, which reaches to "
+        "the "
+        "end of the line and is left out, but not between double quotes; any other {mark} "
+        "belongs to "
         "the value. Blank lines are left out.",
     ),
     "continued": (
         "A line that ends with a backslash goes on in the next line, which may itself go on: the "
-        "backslash is left out, and the parts, without blanks around them, are joined by one blank. "
+        "backslash is left out, and the parts, without blanks around them, are joined by one "
+        "blank. "
         "If there is no next line, ValueError is raised.",
-        "A line that begins with {mark} is a comment and left out with all it holds, even a backslash "
+        "A line that begins with {mark} is a comment and left out with all it holds, even a "
+        "backslash "
         "at its end; but where it continues a line it is no comment. Blank lines are left out.",
     ),
     "section": (
         "A line such as [harbour] starts a section: the names in the lines after it are put behind "
         "its name and a full stop, as in harbour.name. The line [] ends a section: names after it "
-        "stand alone again, as names before the first section do. What this makes of a name is the name "
+        "stand alone again, as names before the first section do. What this makes of a name is "
+        "the name "
         "that is looked at for repetition.",
         "Lines that are blank, or begin with {mark}, are left out.",
     ),
@@ -449,7 +462,9 @@ def slips(path: str, source: str, repeated: str, bad: str, sep: str, mark: str) 
             ),
             "a comment is left out where it continues a line": (
                 "            if following is None",
-                f'            while following is not None and following.strip().startswith("{mark}"):\n                following = next(lines, None)\n            if following is None',
+                f"            while following is not None and "
+                f'following.strip().startswith("{mark}"):\n'
+                "                following = next(lines, None)\n            if following is None",
             ),
         },
         "section": {
@@ -464,12 +479,13 @@ def slips(path: str, source: str, repeated: str, bad: str, sep: str, mark: str) 
             "repetition is looked at before the section is put in": {
                 "last": (
                     STORE["last"],
-                    "        found = {key: kept for key, kept in found.items() if key.split('.')[-1] != name.split('.')[-1]}\n"
-                    + STORE["last"],
+                    "        found = {key: kept for key, kept in found.items() if "
+                    "key.split('.')[-1] != name.split('.')[-1]}\n" + STORE["last"],
                 ),
                 "first": (
                     STORE["first"],
-                    "        if name.split('.')[-1] not in [key.split('.')[-1] for key in found]:\n            found[name] = value\n",
+                    "        if name.split('.')[-1] not in [key.split('.')[-1] for key in "
+                    "found]:\n            found[name] = value\n",
                 ),
                 "refuse": (
                     "        if name in found:\n",
@@ -596,7 +612,8 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             f"Write a Python function {name}(text) that returns a dictionary from names to values, "
             f"both text.\n\ntext holds lines of the form {form}. A name holds letters only. "
             f"Blanks around a name or a value do not belong to it. {said} An empty text gives an "
-            "empty dictionary.\n\nOnly the standard library. Reply with one fenced Python block that "
+            "empty dictionary.\n\nOnly the standard library. Reply with one fenced Python block "
+            "that "
             "holds the whole function.\n"
         ),
         "expected": {

@@ -92,12 +92,14 @@ QUESTIONS = {
     "peak": (
         ("peak", "busiest", "most"),
         "returns the greatest number of spans that cover the same {unit}.",
-        "Spans that only meet, without a {unit} in common, do not count as together. An empty list gives "
+        "Spans that only meet, without a {unit} in common, do not count as together. An empty "
+        "list gives "
         "0.",
     ),
     "gap": (
         ("idle", "free", "empty"),
-        "returns the length, in {units}, of the longest unbroken run of {units} that no span covers.",
+        "returns the length, in {units}, of the longest unbroken run of {units} that no span "
+        "covers.",
         "If every {unit} is covered, the result is 0.",
     ),
     "added": (
@@ -215,7 +217,7 @@ TEST_ENDINGS = {
     ]
 """,
 }
-RANDOM_LISTS = 120
+RANDOM_LISTS = 80
 """Lists of spans without a plan, for cases that tell near misses apart."""
 FEWEST_MISSES = 3
 MORE = 6
@@ -449,7 +451,7 @@ def question_slips(path: str, source: str, kind: Kind, size: str) -> dict[str, s
         }
     if path == "peak":
         return {
-            "spans are counted that share a unit with one span, not all the same unit": source.replace(
+            "spans are counted that meet one span, not each other": source.replace(
                 "    count = ", "    parts = []\n    count = "
             )
             .replace("        for step", "        parts.append(set())\n        for step")
