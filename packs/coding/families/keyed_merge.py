@@ -613,7 +613,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             "function": name,
             "cases": [{"args": calls[at]} | due[at] for at in kept],
         },
-        "limits": {"answer_tokens": 900, "wall_s": 5},
+        "limits": {"answer_tokens": max(256, 4 * max(map(len, right)) // 3), "wall_s": 5},
         "reference": fence(right[0]),
         "also_right": [f"Here it is:\n{fence(right[1])}", fence(right[2])],
         "near_misses": misses,

@@ -620,7 +620,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             "function": name,
             "cases": [{"args": calls[at]} | due[at] for at in kept],
         },
-        "limits": {"answer_tokens": 900, "wall_s": 5},
+        "limits": {"answer_tokens": max(256, 4 * max(map(len, right)) // 3), "wall_s": 5},
         "reference": fence(right[0]),
         "also_right": [
             f"First the pairs, then the dictionary.\n{fence(right[1])}",
