@@ -1,4 +1,4 @@
-"""Which hidden cases catch which near misses of a coding task; run here, as all of it is our own."""
+"""Which hidden cases catch which near misses of a coding task; run here, as it is all our own."""
 
 from __future__ import annotations
 

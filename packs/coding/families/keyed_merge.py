@@ -508,15 +508,11 @@ def rules(path: str, words: dict[str, str], order: str, side: str) -> str:
         "one that was removed before and comes again."
     )
     return (
-        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 '
-        f"included); no "
-        f"{key} comes up twice in ours. The records of theirs have the same keys and are "
-        f"changes, to be "
-        f'made in their order: where "{field}" is None, the record with this {key} is removed, '
-        f"else it is "
-        f"put in the place of the one with this {key} or added. Removing a {key} that is not "
-        f"there (any "
-        f"more, or yet) {missing}.{placed}"
+        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 included); '
+        f"no {key} comes up twice in ours. The records of theirs have the same keys and are changes, "
+        f'to be made in their order: where "{field}" is None, the record with this {key} is removed; '
+        f"any other change takes the place of the record with this {key}, or is added if there is "
+        f"none. Removing a {key} that is not there at that moment {missing}.{placed}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The keys of the coding families by other ways: walking unit by unit, letter by letter, key by key.
+"""The keys of the coding families by other ways: unit by unit, letter by letter, key by key.
 
 The second solvers know the path; all other choices of the seed they read out of the prompt.
 """
@@ -19,7 +19,7 @@ from tests.packs.near_misses import faults
 DRAWS = 20
 SEED = 2029
 Solver = Callable[[str, str, list[Any]], Any]
-"""Path, prompt with its line breaks as blanks, arguments: the value. Raises ValueError where due."""
+"""Path, prompt in one line, arguments: the value. Raises ValueError where that is due."""
 Record = dict[str, Any]
 
 
@@ -151,12 +151,10 @@ def solve_versions(prompt: str, base: Record, ours: Record, theirs: Record) -> R
             for side in ("ours", "theirs")
         }
         changes = {change for change in told.values() if change}
+        source = next((side for side in told if told[side]), "base")
         if len(changes) == 2:
             source = kept
-        else:
-            source = next((side for side in told if told[side]), "base")
-        if len(changes) == 2 and key not in conflicts:
-            conflicts.append(key)
+            conflicts += [key] if key not in conflicts else []
         if key in tables[source]:
             merged[key] = tables[source][key]
     return {"merged": merged, "conflicts": conflicts}
