@@ -508,11 +508,12 @@ def rules(path: str, words: dict[str, str], order: str, side: str) -> str:
         "one that was removed before and comes again."
     )
     return (
-        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 included); '
-        f"no {key} comes up twice in ours. The records of theirs have the same keys and are changes, "
-        f'to be made in their order: where "{field}" is None, the record with this {key} is removed; '
-        f"any other change takes the place of the record with this {key}, or is added if there is "
-        f"none. Removing a {key} that is not there at that moment {missing}.{placed}"
+        f'Each record of ours has the keys "{key}" (text) and "{field}" (a whole number, 0 '
+        f"included); no {key} comes up twice in ours. The records of theirs have the same keys and "
+        f'are changes, to be made in their order: where "{field}" is None, the record with this '
+        f"{key} is removed; any other change takes the place of the record with this {key}, or is "
+        f"added if there is none. Removing a {key} that is not there at that moment {missing}."
+        f"{placed}"
     )
 
 
