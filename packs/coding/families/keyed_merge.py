@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Keyed merge: two lists of records become one, by a key and a rule for what both of them hold.
 
 The hinge is the rule where both sides speak: the newer one, the one that says something, the sum,

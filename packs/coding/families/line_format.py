@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Line format: a parser of lines `name: value` that have one rule more than a first look shows.
 
 The hinge is where a value ends: the path is the rule that decides it (the first separator,

@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Span arithmetic: a function over spans of units that touch, overlap and may run over the end.
 
 The hinge is what a span covers: whether its end belongs to it, whether it may run over the end of
