@@ -21,43 +21,6 @@ def minutes(clock: str) -> int:
 
 
 
-def test_the_quiet_minutes_by_the_clock() -> None:
-    def is_quiet(now: str, span: str) -> bool:
-        start, end = span.split("-")
-        return start <= now < end if start < end else now >= start or now < end
-
-    clock = [f"{minute // 60:02d}:{minute % 60:02d}" for minute in range(1440)]
-    cases = [case for case in expected("coding.quiet-hours")["cases"] if "value" in case]
-    for case in cases:
-        quiet = [now for now in clock if any(is_quiet(now, span) for span in case["args"][0])]
-        assert len(quiet) == case["value"], case
-
-
-def test_what_is_no_span_is_none_for_the_clock_of_python_either() -> None:
-    refused = [
-        case["args"][0] for case in expected("coding.quiet-hours")["cases"] if "raises" in case
-    ]
-    assert [spans for spans in refused if all(map(_is_span, spans))] == []
-
-
-def _is_span(text: str) -> bool:
-    try:
-        start, end = text.split("-")
-        dt.time.fromisoformat(start)
-        dt.time.fromisoformat(end)
-    except ValueError:
-        return False
-    return True
-
-
-def test_the_fragile_parcels_on_two_scales() -> None:
-    for case in expected("coding.fragile-weight")["cases"]:
-        scales = {True: 0, False: 0}
-        for parcel in case["args"][0]:
-            scales[parcel["fragile"]] += parcel["kg"]
-        assert scales[True] == case["value"]
-
-
 def dates(values: list[dict[str, str]]) -> list[dt.date]:
     return [dt.date.fromisoformat(value["$date"]) for value in values]
 
