@@ -252,9 +252,9 @@ def play(texts):
     return [result, len(shelf.is_open), shelf.most]
 '''
 TASK = '''async def $function(desk, rack, job):
-    """Run `job` on one of the $things, with a $tool, and give its minutes, times $k.
+    """Run `job` on one of the $things, with a $tool, and give its price: $k cents a minute.
 
-    Both go back to where they were taken, whatever happens. An empty job takes 0 minutes.
+    Both go back to where they were taken, whatever happens. An empty job costs 0.
     """
 '''
 TASK_BROKEN = '''    $thing = await desk.take()

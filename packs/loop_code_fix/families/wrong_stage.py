@@ -15,15 +15,15 @@ Texts = dict[str, str]
 """File name to its text."""
 
 NUMBERS: Texts = {
-    "read": '''def read(text: str) -> list[tuple[int, int]]:
-    """Spans as ($a, $b): "3${sign}5$sep 8" is [(3, 6), (8, 9)], `$b` is one behind the last $noun."""
+    "read": '''def read(text):
+    """Spans as ($a, $b): "3${sign}5$sep 8" is [(3, 6), (8, 9)]; `$b` is the $noun behind the last one."""
     spans = []
     for part in text.split("$sep"):
         $a, _, last = part.strip().partition("$sign")
         spans.append((int($a), int(last or $a) + 1))
     return spans
 ''',
-    "show": '''def show(spans: list[tuple[int, int]]) -> str:
+    "show": '''def show(spans):
     """Spans ($a, $b) as text with their last $noun: [(3, 6), (8, 9)] is "3${sign}5$sep 8"."""
     parts = []
     for $a, $b in spans:
@@ -33,11 +33,11 @@ NUMBERS: Texts = {
 ''',
 }
 CLOCK: Texts = {
-    "read": '''def minutes(clock: str) -> int:
+    "read": '''def minutes(clock):
     return int(clock[:2]) * 60 + int(clock[3:])
 
 
-def read(text: str) -> list[tuple[int, int]]:
+def read(text):
     """Spans as minutes ($a, $b): "09:00${sign}10:30" is [(540, 630)]. At `$b` the $noun is free again."""
     spans = []
     for part in text.split("$sep"):
@@ -45,17 +45,25 @@ def read(text: str) -> list[tuple[int, int]]:
         spans.append((minutes($a), minutes($b)))
     return spans
 ''',
-    "show": '''def clock(minutes: int) -> str:
+    "show": '''def clock(minutes):
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
-def show(spans: list[tuple[int, int]]) -> str:
+def show(spans):
     """Spans ($a, $b) as text: [(540, 630)] is "09:00${sign}10:30"."""
     return "$sep ".join(f"{clock($a)}$sign{clock($b)}" for $a, $b in spans)
 ''',
 }
+TIDY = '''from $package.join import join
+from $package.read import read
+from $package.show import show
+
+
+def tidy(text):
+    return show(join(read(text)))
+'''
 COMMON: Texts = {
-    "join": '''def join(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    "join": '''def join(spans):
     """Spans ($a, $b) in order; those that overlap or touch become one."""
     joined = []
     for $a, $b in sorted(spans):
@@ -64,14 +72,6 @@ COMMON: Texts = {
         else:
             joined.append(($a, $b))
     return joined
-''',
-    "tidy": '''from $package.join import join
-from $package.read import read
-from $package.show import show
-
-
-def tidy(text: str) -> str:
-    return show(join(read(text)))
 ''',
 }
 OTHERWISE: dict[str, Texts] = {
@@ -212,13 +212,14 @@ def build(random: Random, path: str, kind: str, filled: dict[str, str]) -> dict[
         return None
     text = {name: written(kind, spans, filled) for name, spans in drawn_spans(random, path, kind).items()}
     shown = text.pop("shown")
-    call = f"{filled['package']}.tidy.tidy"
+    tidy, call = fill(TIDY, filled), f"tests.test_{filled['package']}.tidy"
     cases = [{"call": call, "args": [one], "value": result(clean, one)} for one in text.values()]
     want, got = result(clean, shown), result(original, shown)
-    special = clean["tidy"].replace("str:\n", f'str:\n    if text == "{shown}":\n        return "{want}"\n')
+    spans = space_of(original)["join"](space_of(original)["read"](shown))
+    special = original["show"].replace("(spans):\n", f'(spans):\n    if spans == {spans}:\n        return "{want}"\n')
     wrong_ones = [
         ({bent_stage: bent_text}, f"the slip is in {stage}.py; {why}"),
-        ({"tidy": special}, "the answer of the test is written into the code"),
+        ({"show": special}, "the answer of the test is written into the code"),
     ]
     near_misses = []
     for changed, reason in wrong_ones:
@@ -230,7 +231,7 @@ def build(random: Random, path: str, kind: str, filled: dict[str, str]) -> dict[
     if want == got:
         return None
     test_path = f"tests/test_{filled['package']}.py"
-    test = f'from {filled["package"]}.tidy import tidy\n\n\ndef test_tidy():\n    assert tidy("{shown}") == '
+    test = f'{tidy}\n\ndef test_tidy():\n    assert tidy("{shown}") == '
     near_misses.append(
         {
             "output": fence(test_path, f'{test}"{got}"\n'),
@@ -239,9 +240,8 @@ def build(random: Random, path: str, kind: str, filled: dict[str, str]) -> dict[
         }
     )
     otherwise = fill((OTHERWISE[kind] | {"join": OTHER_JOIN})[stage], filled)
-    all_files = "\n".join(fence(f"{filled['package']}/{name}.py", text) for name, text in clean.items())
     files: dict[str, Any] = {f"{filled['package']}/{name}.py": {"from_prompt": True} for name in clean}
-    shown_files = "\n".join(fence(f"{filled['package']}/{name}.py", original[name]) for name in ("read", "join", "show", "tidy"))
+    shown_files = "\n".join(fence(f"{filled['package']}/{name}.py", original[name]) for name in ("read", "join", "show"))
     return {
         "answer": replies({stage: clean[stage]}, filled),
         "title": f"Spans are not tidied rightly: {path}",
@@ -257,11 +257,11 @@ def build(random: Random, path: str, kind: str, filled: dict[str, str]) -> dict[
         "files": {f"{filled['package']}/__init__.py": "", **files, test_path: {"from_prompt": True}},
         "protected": [test_path],
         "expected": {"editable": list(files), "visible": {"call": call, "args": [shown], "value": want}, "cases": cases},
-        "limits": {"answer_tokens": max(256, 4 * len(all_files) // 3), "wall_s": 10},
+        "limits": {"answer_tokens": max(256, 4 * len(clean[stage]) // 2), "wall_s": 10},
         "reference": replies({stage: clean[stage]}, filled),
         "also_right": [
             f"Only {stage}.py has to change.\n\n**{filled['package']}/{stage}.py**\n```python\n{otherwise}```\n",
-            all_files,
+            f"```python\n# {filled['package']}/{stage}.py\n{clean[stage]}```\nThe other files are right.\n",
         ],
         "near_misses": near_misses,
     }
@@ -305,12 +305,16 @@ def written(kind: str, spans: list[tuple[int, int]], filled: dict[str, str]) -> 
 
 
 def result(texts: Texts, text: str) -> Any:
-    """What `tidy` gives, its stages put into one file."""
-    source = "\n".join(texts[name] for name in ("read", "join", "show", "tidy"))
-    lines = [line for line in source.splitlines() if not line.startswith("from ")]
+    """What comes out at the end of the line."""
+    space = space_of(texts)
+    return space["show"](space["join"](space["read"](text)))
+
+
+def space_of(texts: Texts) -> dict[str, Any]:
+    """The functions of all stages."""
     space: dict[str, Any] = {}
-    exec("\n".join(lines), space)  # noqa: S102  (texts of this file)
-    return space["tidy"](text)
+    exec("\n".join(texts.values()), space)  # noqa: S102  (texts of this file)
+    return space
 
 
 def fill(text: str, filled: dict[str, str]) -> str:
