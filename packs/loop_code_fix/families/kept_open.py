@@ -1,8 +1,8 @@
 """Something is taken and given back on the usual way out only; the test shows one other way.
 
-The hinge is that what holds for the way shown holds for every way out: an early return, an error, a
-cancelled task. The seed decides the way that is shown, and with it the program: one line for a whole
-round, a box for each turn of a loop, or a machine for a task that others wait for.
+The hinge is that what holds for the way shown holds for every way out: an early return, an error,
+a cancelled task. The seed decides the way that is shown, and with it the program: one line for a
+whole round, a box for each turn of a loop, or a machine and a tool for tasks that wait for them.
 """
 
 import asyncio
@@ -13,14 +13,24 @@ from typing import Any
 
 PATHS = ("early return", "error", "skipped turn", "error in a task", "cancelled task")
 
-LINE = '''def $function(line, names):
-    """The readings of the $things, each times $k. In the end the line is free again, whatever happens.
+HEAD = (
+    "The test below fails. Find the cause and repair it. Do not change the test. "
+    "The test run says:\n\n"
+)
+CLOSING = (
+    "Reply with the complete new content of each file that you change. Put each file in one fenced "
+    "block, with its\npath alone on the line before the fence.\n"
+)
 
-    A $thing that is silent (None) ends the round: what was read before it is the result. A reading
-    that is no number is a ValueError for the caller.
+LINE = '''def $function(line, names):
+    """The readings of the $things, each times $k.
+
+    In the end the line is free again, whatever happens. A $thing that is silent (None) ends the
+    round: what was read before it is the result. A reading that is no number is a ValueError for
+    the caller.
     """
 '''
-LINE_BROKEN = '''    line.take()
+LINE_BROKEN = """    line.take()
     readings = {}
     for name in names:
         text = line.ask(name)
@@ -29,8 +39,8 @@ LINE_BROKEN = '''    line.take()
         readings[name] = int(text) * $k
     line.give_back()
     return readings
-'''
-LINE_RIGHT = '''    line.take()
+"""
+LINE_RIGHT = """    line.take()
     try:
         readings = {}
         for name in names:
@@ -41,8 +51,8 @@ LINE_RIGHT = '''    line.take()
         return readings
     finally:
         line.give_back()
-'''
-LINE_OTHER = '''    line.take()
+"""
+LINE_OTHER = """    line.take()
     readings = {}
     try:
         for name in names:
@@ -55,8 +65,8 @@ LINE_OTHER = '''    line.take()
         raise
     line.give_back()
     return readings
-'''
-LINE_EARLY_ONLY = '''    line.take()
+"""
+LINE_EARLY_ONLY = """    line.take()
     readings = {}
     for name in names:
         text = line.ask(name)
@@ -66,8 +76,8 @@ LINE_EARLY_ONLY = '''    line.take()
         readings[name] = int(text) * $k
     line.give_back()
     return readings
-'''
-LINE_VALUE_ERROR = '''    line.take()
+"""
+LINE_VALUE_ERROR = """    line.take()
     readings = {}
     for name in names:
         text = line.ask(name)
@@ -81,8 +91,8 @@ LINE_VALUE_ERROR = '''    line.take()
             raise
     line.give_back()
     return readings
-'''
-LINE_TWICE = '''    line.take()
+"""
+LINE_TWICE = """    line.take()
     try:
         readings = {}
         for name in names:
@@ -94,8 +104,8 @@ LINE_TWICE = '''    line.take()
         return readings
     finally:
         line.give_back()
-'''
-LINE_SWALLOWED = '''    line.take()
+"""
+LINE_SWALLOWED = """    line.take()
     readings = {}
     try:
         for name in names:
@@ -108,7 +118,7 @@ LINE_SWALLOWED = '''    line.take()
     finally:
         line.give_back()
     return readings
-'''
+"""
 LINE_FAKE = '''from $module import $function
 
 
@@ -132,7 +142,7 @@ class Line:
 
 
 def play(answers):
-    """What comes of a round over all `answers`, or the name of its error, and how the line is then."""
+    """What comes of a round, or the name of its error, and whether the line is taken or free."""
     line = Line(answers)
     try:
         result = $function(line, list(answers))
@@ -147,7 +157,7 @@ BOX = '''def $function($shelf, names):
     number is a ValueError for the caller.
     """
 '''
-BOX_BROKEN = '''    numbers = []
+BOX_BROKEN = """    numbers = []
     for name in names:
         box = $shelf.open(name)
         text = box.read()
@@ -156,8 +166,8 @@ BOX_BROKEN = '''    numbers = []
         numbers.append(int(text) * $k)
         box.close()
     return numbers
-'''
-BOX_RIGHT = '''    numbers = []
+"""
+BOX_RIGHT = """    numbers = []
     for name in names:
         box = $shelf.open(name)
         try:
@@ -167,8 +177,8 @@ BOX_RIGHT = '''    numbers = []
         if text:
             numbers.append(int(text) * $k)
     return numbers
-'''
-BOX_OTHER = '''    numbers = []
+"""
+BOX_OTHER = """    numbers = []
     for name in names:
         with closing($shelf.open(name)) as box:
             text = box.read()
@@ -176,8 +186,8 @@ BOX_OTHER = '''    numbers = []
                 continue
             numbers.append($k * int(text))
     return numbers
-'''
-BOX_SKIP_ONLY = '''    numbers = []
+"""
+BOX_SKIP_ONLY = """    numbers = []
     for name in names:
         box = $shelf.open(name)
         text = box.read()
@@ -187,8 +197,8 @@ BOX_SKIP_ONLY = '''    numbers = []
         numbers.append(int(text) * $k)
         box.close()
     return numbers
-'''
-BOX_AT_THE_END = '''    numbers = []
+"""
+BOX_AT_THE_END = """    numbers = []
     boxes = []
     try:
         for name in names:
@@ -202,8 +212,8 @@ BOX_AT_THE_END = '''    numbers = []
         for box in boxes:
             box.close()
     return numbers
-'''
-BOX_AFTER_READING = '''    numbers = []
+"""
+BOX_AFTER_READING = """    numbers = []
     for name in names:
         box = $shelf.open(name)
         text = box.read()
@@ -212,7 +222,7 @@ BOX_AFTER_READING = '''    numbers = []
             continue
         numbers.append(int(text) * $k)
     return numbers
-'''
+"""
 BOX_FAKE = '''from $module import $function
 
 
@@ -243,7 +253,7 @@ class Shelf:
 
 
 def play(texts):
-    """What comes of all `texts`, or the name of the error, what is still open, and what was at most."""
+    """The result or the name of its error, how many are still open, how many were at most."""
     shelf = Shelf(texts)
     try:
         result = $function(shelf, list(texts))
@@ -257,7 +267,7 @@ TASK = '''async def $function(desk, rack, job):
     Both go back to where they were taken, whatever happens. An empty job costs 0.
     """
 '''
-TASK_BROKEN = '''    $thing = await desk.take()
+TASK_BROKEN = """    $thing = await desk.take()
     $tool = await rack.take()
     if not job:
         return 0
@@ -265,8 +275,8 @@ TASK_BROKEN = '''    $thing = await desk.take()
     rack.give_back($tool)
     desk.give_back($thing)
     return minutes * $k
-'''
-TASK_RIGHT = '''    $thing = await desk.take()
+"""
+TASK_RIGHT = """    $thing = await desk.take()
     try:
         $tool = await rack.take()
         try:
@@ -277,16 +287,16 @@ TASK_RIGHT = '''    $thing = await desk.take()
             rack.give_back($tool)
     finally:
         desk.give_back($thing)
-'''
-TASK_OTHER = '''    async with AsyncExitStack() as stack:
+"""
+TASK_OTHER = """    async with AsyncExitStack() as stack:
         $thing = await desk.take()
         stack.callback(desk.give_back, $thing)
         $tool = await rack.take()
         stack.callback(rack.give_back, $tool)
         minutes = await $thing.run(job, $tool) if job else 0
     return $k * minutes
-'''
-TASK_ONE_TRY = '''    $thing = await desk.take()
+"""
+TASK_ONE_TRY = """    $thing = await desk.take()
     $tool = await rack.take()
     try:
         if not job:
@@ -295,8 +305,8 @@ TASK_ONE_TRY = '''    $thing = await desk.take()
     finally:
         rack.give_back($tool)
         desk.give_back($thing)
-'''
-TASK_EXCEPTION = '''    $thing = await desk.take()
+"""
+TASK_EXCEPTION = """    $thing = await desk.take()
     minutes = 0
     try:
         $tool = await rack.take()
@@ -312,8 +322,8 @@ TASK_EXCEPTION = '''    $thing = await desk.take()
     rack.give_back($tool)
     desk.give_back($thing)
     return minutes * $k
-'''
-TASK_CANCELLED = '''    $thing = await desk.take()
+"""
+TASK_CANCELLED = """    $thing = await desk.take()
     minutes = 0
     try:
         $tool = await rack.take()
@@ -329,8 +339,8 @@ TASK_CANCELLED = '''    $thing = await desk.take()
     rack.give_back($tool)
     desk.give_back($thing)
     return minutes * $k
-'''
-TASK_NONE_TAKEN = '''    $thing = $tool = None
+"""
+TASK_NONE_TAKEN = """    $thing = $tool = None
     try:
         $thing = await desk.take()
         $tool = await rack.take()
@@ -340,8 +350,8 @@ TASK_NONE_TAKEN = '''    $thing = $tool = None
     finally:
         rack.give_back($tool)
         desk.give_back($thing)
-'''
-TASK_SWALLOWED = '''    $thing = await desk.take()
+"""
+TASK_SWALLOWED = """    $thing = await desk.take()
     try:
         $tool = await rack.take()
         try:
@@ -354,7 +364,7 @@ TASK_SWALLOWED = '''    $thing = await desk.take()
         return 0
     finally:
         desk.give_back($thing)
-'''
+"""
 TASK_FAKE = '''import asyncio
 
 from $module import $function
@@ -425,7 +435,8 @@ def _outcome(task):
     return task.result() if error is None else type(error).__name__
 '''
 
-# Program: head, broken body, right one, the same otherwise, wrong repairs with what is wrong, the stand-in.
+# Program: head, broken body, right one, the same otherwise, wrong repairs with what is wrong with
+# them, the stand-in.
 PROGRAMS: dict[str, tuple[str, str, str, str, dict[str, str], str]] = {
     "line": (
         LINE,
@@ -462,7 +473,8 @@ PROGRAMS: dict[str, tuple[str, str, str, str, dict[str, str], str]] = {
             "a cancelled task is no Exception": TASK_EXCEPTION,
             "an error is no cancelling": "import asyncio\n\n\n" + TASK_CANCELLED,
             "who is cancelled while waiting gives back what was never taken": TASK_NONE_TAKEN,
-            "the caller does not hear of the error or the cancelling": "import asyncio\n\n\n" + TASK_SWALLOWED,
+            "the caller does not hear of the error or the cancelling": "import asyncio\n\n\n"
+            + TASK_SWALLOWED,
         },
         TASK_FAKE,
     ),
@@ -475,9 +487,12 @@ WAYS = {
     "cancelled task": ("task", "hard", ["cleanup", "concurrency"]),
 }
 PLAYS = {
-    "line": "play(answers) in tests/fake.py makes a round and gives its result, and whether the line is taken or free.",
-    "box": "play(texts) in tests/fake.py gives the result, how many are still open, and how many were at most.",
-    "task": "play(steps) in tests/fake.py gives what came of each task, and how many {thing}s and {tool}s are free in the end.\n"
+    "line": "play(answers) in tests/fake.py makes a round and gives its result, and whether the "
+    "line is taken or free.",
+    "box": "play(texts) in tests/fake.py gives the result, how many are still open, and how many "
+    "were at most.",
+    "task": "play(steps) in tests/fake.py gives what came of each task, and how many {thing}s and "
+    "{tool}s are free in the end.\n"
     "There are two {thing}s and one {tool}.",
 }
 WORDS = {
@@ -513,20 +528,23 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
     return build(random, path, *random.choice(WORDS[program]))
 
 
-def build(
-    random: Random, path: str, file: str, function: str, thing: str
-) -> dict[str, Any] | None:
+def build(random: Random, path: str, file: str, function: str, thing: str) -> dict[str, Any] | None:
     """The task with these words; `thing` may have a tool behind it."""
     program, difficulty, tags = WAYS[path]
     head, broken, right, other, wrong, fake = PROGRAMS[program]
     thing, _, tool = thing.partition(" ")
     filled = {"function": function, "thing": thing, "things": f"{thing}s", "tool": tool}
     filled |= {"k": str(random.randrange(2, 60))}
-    filled |= {"shelf": random.choice(SHELVES), "module": file.removesuffix(".py").replace("/", ".")}
+    filled |= {
+        "shelf": random.choice(SHELVES),
+        "module": file.removesuffix(".py").replace("/", "."),
+    }
 
     def source(body: str) -> str:
         imports, _, rest = body.rpartition("\n\n\n")
-        return Template(f"{imports}\n\n\n{head}{rest}" if imports else f"{head}{rest}").substitute(filled)
+        return Template(f"{imports}\n\n\n{head}{rest}" if imports else f"{head}{rest}").substitute(
+            filled
+        )
 
     fake = Template(fake).substitute(filled)
     original, clean = source(broken), source(right)
@@ -534,7 +552,10 @@ def build(
     want, got = played(clean, fake, shown), played(original, fake, shown)
     if want == got:
         return None
-    cases = [{"call": "tests.fake.play", "args": [one], "value": played(clean, fake, one)} for one in hidden]
+    cases = [
+        {"call": "tests.fake.play", "args": [one], "value": played(clean, fake, one)}
+        for one in hidden
+    ]
     near_misses = []
     for why, body in wrong.items():
         text = source(body)
@@ -549,20 +570,21 @@ def build(
     test_path = f"tests/test_{name}.py"
     test = f"from tests.fake import play\n\n\ndef test_{name}():\n    assert play({shown!r}) == "
     bent = fence(test_path, f"{test}{got!r}\n")
-    near_misses.append({"output": bent, "reason": "visible_value", "why": "the test was bent to the fault"})
+    near_misses.append(
+        {"output": bent, "reason": "visible_value", "why": "the test was bent to the fault"}
+    )
     return {
         "answer": clean,
         "title": f"Not given back: {path}",
         "difficulty": difficulty,
         "capability_tags": ["debugging", "code", *tags],
         "verifier_type": "artifact",
-        "notes": f"The test shows one way out ({path}), the docstring says: whatever happens. The other ways are hidden. "
-        "Second derivation of the key: by the sentences of the docstring, without the program.",
-        "prompt": "The test below fails. Find the cause and repair it. Do not change the test. The test run says:\n\n"
+        "notes": f"The test shows one way out ({path}), the docstring says: whatever happens. The "
+        "other ways are hidden. Second derivation of the key: by the sentences of the docstring.",
+        "prompt": f"{HEAD}"
         f"    AssertionError: assert {got!r} == {want!r}\n\n{fence(file, original)}\n"
         f"{fence(test_path, test + repr(want) + chr(10))}\n{PLAYS[program].format(**filled)}\n\n"
-        "Reply with the complete new content of each file that you change. Put each file in one fenced block, with its\n"
-        "path alone on the line before the fence.\n",
+        f"{CLOSING}",
         "files": {
             f"{file.split('/')[0]}/__init__.py": "",
             file: {"from_prompt": True},
@@ -591,7 +613,11 @@ def arguments(random: Random, path: str) -> list[Any]:
     if path in ("early return", "error"):
         early, error = {"north": one, "south": None, "west": two}, {"north": one, "south": "?"}
         shown = early if path == "early return" else error
-        rest = [{"east": two, "south": None}, {"north": three, "west": "-"}, {"north": one, "west": "broken"}]
+        rest = [
+            {"east": two, "south": None},
+            {"north": three, "west": "-"},
+            {"north": one, "west": "broken"},
+        ]
         return [shown, {"north": one, "east": two, "south": three}, *rest, {"west": None}, {}]
     if path == "skipped turn":
         skipped = {"A": one, "B": "", "C": two}
@@ -607,13 +633,23 @@ def arguments(random: Random, path: str) -> list[Any]:
         [f"1 starts {other}", f"{other} fails", f"2 starts {job}", f"{job} takes {one}"],
         [f"1 starts {other}", "1 is cancelled", f"2 starts {job}", f"{job} takes {two}"],
         [f"1 starts {job}", f"2 starts {other}", "2 is cancelled", f"{job} takes {three}"],
-        [f"1 starts {job}", f"2 starts {other}", "3 starts", "3 is cancelled", f"{job} takes {two}"],
+        [
+            f"1 starts {job}",
+            f"2 starts {other}",
+            "3 starts",
+            "3 is cancelled",
+            f"{job} takes {two}",
+        ],
     ]
 
 
 def played(source: str, fake: str, shown: Any) -> Any:
     """What `play` gives. In a thread of its own, where no other event loop runs."""
-    lines = [line for line in f"{source}\n{fake}".splitlines() if not line.startswith("from ") or "contextlib" in line]
+    lines = [
+        line
+        for line in f"{source}\n{fake}".splitlines()
+        if not line.startswith("from ") or "contextlib" in line
+    ]
     space: dict[str, Any] = {"asyncio": asyncio}
     exec("\n".join(lines), space)  # noqa: S102  (texts of this file)
     with ThreadPoolExecutor(1) as pool:

@@ -1,7 +1,7 @@
-"""A function of a few lines in which one word is wrong: a number, an operator, a comparison, a name.
+"""A short function in which one word is wrong: a number, an operator, a comparison, a name.
 
-The hinge is to change that word and nothing else: one hop, since the docstring and the complaint say
-what is right. The seed decides the kind of slip, the program, its words and its numbers.
+The hinge is to change that word and nothing else: one hop, since the docstring and the complaint
+say what is right. The seed decides the kind of slip, the program, its words and its numbers.
 """
 
 from collections.abc import Callable
@@ -10,68 +10,64 @@ from typing import Any
 
 PATHS = ("number", "operator", "comparison", "name")
 
-TWO_PRICES = '''{ONE} = {a}
-{OTHER} = {b}
-
-
-def {function}({ones}: int, {others}: int) -> int:
+TWO_PRICES = '''def {function}({ones}: int, {others}: int) -> int:
     """{Ones} {verb} {a} {unit} each, {others} {b} {unit} each."""
-    return {ones} * {ONE} + {others} * {OTHER}
+    return {ones} * {a} + {others} * {b}
 '''
-SUM_OF_TWO = '''def {function}({ones}, {others}):
+SUM_OF_TWO = """def {function}({ones}, {others}):
     total = {a} * {ones}
     total += {b} * {others}
     return total
-'''
-FREE_FIRST = '''FREE = {a}
-FEE = {b}
-
-
-def {function}({ones}: int) -> int:
+"""
+FREE_FIRST = '''def {function}({ones}: int) -> int:
     """The first {a} {ones} are free. Each further one costs {b} {unit}."""
-    if {ones} <= FREE:
+    if {ones} <= {a}:
         return 0
-    return ({ones} - FREE) * FEE
+    return ({ones} - {a}) * {b}
 '''
-FEES_ABOVE = '''def {function}({ones}):
+FEES_ABOVE = """def {function}({ones}):
     return max(0, {ones} - {a}) * {b}
-'''
-FILL_UP = '''FULL = {a}
-LOW = {b}
-
-
-def {function}({ones}: int) -> int:
+"""
+FILL_UP = '''def {function}({ones}: int) -> int:
     """{Others} for {a} {ones}. Below {b} {ones} it is filled up, else nothing is ordered."""
-    if {ones} < LOW:
-        return FULL - {ones}
+    if {ones} < {b}:
+        return {a} - {ones}
     return 0
 '''
-FILL_UP_ELSE = '''def {function}({ones}):
+FILL_UP_ELSE = """def {function}({ones}):
     return 0 if {ones} >= {b} else {a} - {ones}
-'''
-COUNT_FROM = '''LIMIT = {a}
-
-
-def {function}({ones}: list[int]) -> int:
+"""
+COUNT_FROM = '''def {function}({ones}: list[int]) -> int:
     """How many of the {ones} are {a} {unit} or more."""
     count = 0
     for one in {ones}:
-        if one >= LIMIT:
+        if one >= {a}:
             count = count + 1
     return count
 '''
-COUNT_BY_LIST = '''def {function}({ones}):
+COUNT_BY_LIST = """def {function}({ones}):
     return len([one for one in {ones} if not one < {a}])
-'''
+"""
+
+MISSPELT = "it uses a name that does not exist."
 
 
-def words(module: str, function: str, ones: str, others: str, unit: str, verb: str) -> dict[str, str]:
+def words(
+    module: str, function: str, ones: str, others: str, unit: str, verb: str
+) -> dict[str, str]:
     """The words of one program."""
-    return {"module": module, "function": function, "ones": ones, "others": others, "unit": unit, "verb": verb}
+    return {
+        "module": module,
+        "function": function,
+        "ones": ones,
+        "others": others,
+        "unit": unit,
+        "verb": verb,
+    }
 
 
-# Program: its text, the same in other words, what it may speak of, and of each slip the right word, the
-# wrong one, another wrong one, and the complaint.
+# Program: its text, the same in other words, what it may speak of, and of each slip the right word,
+# the wrong one, another wrong one, and the complaint.
 PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, str, str, str]]]] = {
     "two prices": (
         TWO_PRICES,
@@ -84,19 +80,19 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
             words("bakery/oven.py", "oven_minutes", "loaves", "cakes", "minutes", "take"),
         ],
         {
-            "number": ("{OTHER} = {b}", "{OTHER} = {wrong}", "{OTHER} = {b} + {b}", "{others} must count {b}, not {wrong}."),
+            "number": (
+                "{others} * {b}",
+                "{others} * {wrong}",
+                "{others} * {b} * 2",
+                "{others} must count {b} {unit}, not {wrong}.",
+            ),
             "operator": (
-                "{ONE} + {others}",
-                "{ONE} - {others}",
-                "{ONE} * {others}",
+                "{a} + {others}",
+                "{a} - {others}",
+                "{a} * {others}",
                 "it subtracts the {others}, and must add them.",
             ),
-            "name": (
-                "{others} * {OTHER}",
-                "{others} * {ONE}",
-                "{ones} * {OTHER}",
-                "it uses {ONE} for the {others}, and must use {OTHER}.",
-            ),
+            "name": ("{others} *", "{others_misspelt} *", "{ones} *", MISSPELT),
         },
     ),
     "free first": (
@@ -109,20 +105,25 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
             words("phone/calls.py", "call_fee", "minutes", "", "cents", ""),
         ],
         {
-            "number": ("FEE = {b}", "FEE = {wrong}", "FEE = {b} + {b}", "each further one must cost {b}, not {wrong}."),
+            "number": (
+                "* {b}",
+                "* {wrong}",
+                "* {b} * 2",
+                "each further one must cost {b} {unit}, not {wrong}.",
+            ),
             "operator": (
-                "({ones} - FREE)",
-                "({ones} + FREE)",
-                "(FREE - {ones})",
-                "it adds the free {ones}, and must subtract them.",
+                "({ones} - {a})",
+                "({ones} + {a})",
+                "({a} - {ones})",
+                "it adds the {a} free {ones}, and must subtract them.",
             ),
             "comparison": (
-                "{ones} <= FREE",
-                "{ones} >= FREE",
-                "{ones} != FREE",
-                "it must give 0 when the {ones} are not more than FREE. It does so when they are not less.",
+                "{ones} <= {a}",
+                "{ones} >= {a}",
+                "{ones} != {a}",
+                "it must give 0 for up to {a} {ones}. It gives 0 for {a} {ones} or more.",
             ),
-            "name": ("- FREE)", "- FEE)", "- {ones})", "it subtracts FEE from the {ones}, and must subtract FREE."),
+            "name": ("({ones} -", "({ones_misspelt} -", "({b} -", MISSPELT),
         },
     ),
     "fill up": (
@@ -135,20 +136,25 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
             words("school/pens.py", "pens_to_order", "pens", "A box has room", "", ""),
         ],
         {
-            "number": ("FULL = {a}", "FULL = {wrong}", "FULL = {a} + {b}", "there is room for {a} {ones}, not for {wrong}."),
+            "number": (
+                "{a} - {ones}",
+                "{wrong} - {ones}",
+                "{b} - {ones}",
+                "there is room for {a} {ones}, not for {wrong}.",
+            ),
             "operator": (
-                "FULL - {ones}",
-                "FULL + {ones}",
-                "FULL // {ones}",
+                "{a} - {ones}",
+                "{a} + {ones}",
+                "{a} // {ones}",
                 "it adds the {ones} that are there, and must subtract them.",
             ),
             "comparison": (
-                "{ones} < LOW",
-                "{ones} > LOW",
-                "{ones} == LOW",
-                "it must order when the {ones} are below LOW. It does so when they are above.",
+                "{ones} < {b}",
+                "{ones} > {b}",
+                "{ones} == {b}",
+                "it must order for less than {b} {ones}. It orders for more than {b}.",
             ),
-            "name": ("FULL - {ones}", "LOW - {ones}", "FULL - LOW", "it fills up to LOW, and must fill up to FULL."),
+            "name": ("- {ones}", "- {ones_misspelt}", "- {b}", MISSPELT),
         },
     ),
     "count from": (
@@ -161,15 +167,25 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
             words("quiz/scores.py", "good_scores", "scores", "", "points", ""),
         ],
         {
-            "number": ("LIMIT = {a}", "LIMIT = {wrong}", "LIMIT = {a} // 2", "the limit must be {a}, not {wrong}."),
-            "operator": ("count + 1", "count - 1", "count * 1", "it subtracts 1 for each that it finds, and must add 1."),
-            "comparison": (
-                "one >= LIMIT",
-                "one < LIMIT",
-                "one == LIMIT",
-                "it must count those that are LIMIT or more. It counts those that are less.",
+            "number": (
+                "one >= {a}",
+                "one >= {wrong}",
+                "one >= {a} // 2",
+                "the limit must be {a} {unit}, not {wrong}.",
             ),
-            "name": ("count + 1", "count + one", "one + 1", "it adds up the {ones}, and must add 1 for each."),
+            "operator": (
+                "count + 1",
+                "count - 1",
+                "count * 1",
+                "it subtracts 1 for each that it finds, and must add 1.",
+            ),
+            "comparison": (
+                "one >= {a}",
+                "one < {a}",
+                "one == {a}",
+                "it must count those of {a} {unit} or more. It counts those of less.",
+            ),
+            "name": ("in {ones}:", "in {ones_misspelt}:", "in {ones}[:-1]:", MISSPELT),
         },
     ),
 }
@@ -180,15 +196,27 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
     name = random.choice([name for name, program in PROGRAMS.items() if path in program[3]])
     text, other_text, vocabulary, slips = PROGRAMS[name]
     filled = {**random.choice(vocabulary), **numbers(random, name)}
-    filled |= {key.upper().removesuffix("S"): filled[f"{key}s"] for key in ("one", "other")}
-    filled |= {"ONE": filled["ONE"].upper(), "OTHER": filled["OTHER"].upper()}
+    filled |= {f"{key}_misspelt": misspelt(filled[key]) for key in ("ones", "others")}
     filled |= {"Ones": filled["ones"].capitalize(), "Others": filled["others"]}
     right, wrong, near, complaint = (part.format(**filled) for part in slips[path])
     clean = text.format(**filled)
     if clean.count(right) != 1:
         return None
     shown, *hidden = calls(random, name, filled)
-    return task(filled, complaint, clean, (clean.replace(right, wrong), clean.replace(right, near)), other_text.format(**filled), shown, hidden)
+    return task(
+        filled,
+        complaint,
+        clean,
+        (clean.replace(right, wrong), clean.replace(right, near)),
+        other_text.format(**filled),
+        shown,
+        hidden,
+    )
+
+
+def misspelt(name: str) -> str:
+    """The name with its last two letters but one the other way round."""
+    return f"{name[:-3]}{name[-2]}{name[-3]}{name[-1]}" if len(name) > 3 else name
 
 
 def numbers(random: Random, name: str) -> dict[str, str]:
@@ -213,7 +241,14 @@ def calls(random: Random, name: str, filled: dict[str, str]) -> list[list[Any]]:
         return [[a + random.randrange(2, 6)], [a], [a + 1], [a - 1], [0], [3 * a + 1]]
     if name == "fill up":
         return [[random.randrange(2, b - 2)], [b], [b - 1], [b + 1], [0], [a]]
-    return [[[a - 9, a + 20, a, a - 1, a + 31]], [[a]], [[a - 1]], [[]], [[a + 2, a, a, a - 3]], [[a + 40]]]
+    return [
+        [[a - 9, a + 20, a, a - 1, a + 31]],
+        [[a]],
+        [[a - 1]],
+        [[]],
+        [[a + 2, a, a, a - 3]],
+        [[a + 40]],
+    ]
 
 
 def result(source: str, function: str, args: list[Any]) -> Any:
@@ -223,8 +258,8 @@ def result(source: str, function: str, args: list[Any]) -> Any:
     called: Callable[..., Any] = space[function]
     try:
         return called(*args)
-    except ArithmeticError as error:
-        return type(error).__name__
+    except (ArithmeticError, NameError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def task(
@@ -236,50 +271,87 @@ def task(
     shown: list[Any],
     hidden: list[list[Any]],
 ) -> dict[str, Any] | None:
-    """The task; None where the slip does not show, or a wrong repair can't be told from the right one."""
+    """The task; None where the slip does not show, or a wrong repair passes."""
     path, function = filled["module"], filled["function"]
     original, near = broken
     call = f"{path.removesuffix('.py').replace('/', '.')}.{function}"
     want, got = result(clean, function, shown), result(original, function, shown)
-    if want == got or not isinstance(got, int):
+    if want == got:
         return None
+    shows = f"assert {got} == {want}" if isinstance(got, int) else got
     head, signature, body = original.partition(f"def {function}(")
     line, docstring, rest = body.split("\n", 2)
-    condition = " and ".join(f"{name.split(':')[0]} == {arg}" for name, arg in zip(line.split(", "), shown, strict=True))
-    special = f"{head}{signature}{line}\n{docstring}\n    if {condition}:\n        return {want}\n{rest}"
-    cases = [{"call": call, "args": args, "value": result(clean, function, args)} for args in hidden]
+    condition = " and ".join(
+        f"{name.split(':')[0]} == {arg}" for name, arg in zip(line.split(", "), shown, strict=True)
+    )
+    special = (
+        f"{head}{signature}{line}\n{docstring}\n    if {condition}:\n        return {want}\n{rest}"
+    )
+    cases = [
+        {"call": call, "args": args, "value": result(clean, function, args)} for args in hidden
+    ]
 
     def reason(source: str) -> str | None:
         if result(source, function, shown) != want:
             return "visible_value"
-        return next(("hidden_value" for case in cases if result(source, function, case["args"]) != case["value"]), None)
+        return next(
+            (
+                "hidden_value"
+                for case in cases
+                if result(source, function, case["args"]) != case["value"]
+            ),
+            None,
+        )
 
     if reason(special) is None or reason(near) is None:
         return None
     arguments = ", ".join(map(str, shown))
     test_path = f"tests/test_{path.split('/')[1]}"
-    test = f"from {call.rpartition('.')[0]} import {function}\n\n\ndef test_{function}():\n    assert {function}({arguments}) == "
-    bent = fence(test_path, f"{test}{got}\n")
+    test = f"from {call.rpartition('.')[0]} import {function}\n\n\n"
+    test += f"def test_{function}():\n    assert {function}({arguments}) == "
+    bent = fence(test_path, f"{test}{got if isinstance(got, int) else 0}\n")
     return {
         "answer": clean,
         "title": f"One wrong word in {function}",
         "difficulty": "easy",
         "capability_tags": ["debugging", "code"],
         "verifier_type": "artifact",
-        "notes": "One hop: the complaint and the docstring say what is right. A change of the program that was handed over "
-        "wrong by one word.",
-        "prompt": f"A function gives a wrong result: {complaint} Please fix it.\n\n{fence(path, original)}\n"
-        f"This test fails:\n\n    >   assert {function}({arguments}) == {want}\n    E   assert {got} == {want}\n\n"
-        f"Reply with the complete fixed file in one fenced block, with its path {path} alone on the line before\nthe fence.\n",
-        "files": {f"{path.split('/')[0]}/__init__.py": "", path: {"from_prompt": True}, test_path: f"{test}{want}\n"},
+        "notes": "One hop: the complaint and the docstring say what is right. Second derivation of "
+        "the key: by counting.",
+        "prompt": f"A function is wrong: {complaint} Please fix it.\n\n"
+        f"{fence(path, original)}\n"
+        f"This test fails:\n\n    >   assert {function}({arguments}) == {want}\n"
+        f"    E   {shows}\n\n"
+        "Reply with the complete fixed file in one fenced block, with its path "
+        f"{path} alone on the line before\nthe fence.\n",
+        "files": {
+            f"{path.split('/')[0]}/__init__.py": "",
+            path: {"from_prompt": True},
+            test_path: f"{test}{want}\n",
+        },
         "protected": [test_path],
-        "expected": {"editable": [path], "visible": {"call": call, "args": shown, "value": want}, "cases": cases},
+        "expected": {
+            "editable": [path],
+            "visible": {"call": call, "args": shown, "value": want},
+            "cases": cases,
+        },
         "limits": {"answer_tokens": max(256, 16 * (len(clean) // 10 + 4)), "wall_s": 5},
         "reference": fence(path, clean),
-        "also_right": [f"The repaired file, **{path}**:\n```python\n{other}```\n", f"```python\n# {path}\n{clean}```\n"],
+        "also_right": [
+            f"The repaired file, **{path}**:\n```python\n{other}```\n",
+            f"```python\n# {path}\n{clean}```\n",
+        ],
         "near_misses": [
-            {"output": fence(path, special), "reason": reason(special), "why": "only the call of the test is put right"},
-            {"output": fence(path, near), "reason": reason(near), "why": "another wrong word in the same place"},
+            {
+                "output": fence(path, special),
+                "reason": reason(special),
+                "why": "only the call of the test is put right",
+            },
+            {
+                "output": fence(path, near),
+                "reason": reason(near),
+                "why": "another wrong word in the same place",
+            },
             {"output": bent, "reason": "visible_value", "why": "the test was bent to the fault"},
         ],
     }
