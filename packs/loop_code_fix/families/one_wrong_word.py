@@ -49,7 +49,7 @@ COUNT_BY_LIST = """def {function}({ones}):
     return len([one for one in {ones} if not one < {a}])
 """
 
-MISSPELT = "it uses a name that does not exist."
+MISSPELT = "it uses a name that does not exist: find the cause and repair it."
 
 
 def words(
@@ -318,12 +318,10 @@ def task(
         "verifier_type": "artifact",
         "notes": "One hop: the complaint and the docstring say what is right. Second derivation of "
         "the key: by counting.",
-        "prompt": f"A function is wrong: {complaint} Please fix it.\n\n"
-        f"{fence(path, original)}\n"
-        f"This test fails:\n\n    >   assert {function}({arguments}) == {want}\n"
-        f"    E   {shows}\n\n"
-        "Reply with the complete fixed file in one fenced block, with its path "
-        f"{path} alone on the line before\nthe fence.\n",
+        "prompt": f"{fence(path, original)}\nThis test fails:\n\n"
+        f"    >   assert {function}({arguments}) == {want}\n    E   {shows}\n\n"
+        f"{complaint[0].upper()}{complaint[1:]} Reply with the complete fixed file in one fenced "
+        f"block, with its path\n{path} alone on the line before the fence.\n",
         "files": {
             f"{path.split('/')[0]}/__init__.py": "",
             path: {"from_prompt": True},

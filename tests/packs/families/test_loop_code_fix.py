@@ -21,13 +21,13 @@ def instances(family: str, count: int = COUNT) -> list[Instance]:
 
 
 def test_one_wrong_word_by_counting() -> None:
-    for instance in instances("one-wrong-word", 200):
+    for instance in instances("one-wrong-word", 50):
         for case in cases(instance.task):
             assert case["value"] == counted(instance.task, case["args"]), (instance.task.id, case)
 
 
 def test_the_wrong_stage_by_the_set_of_all_numbers() -> None:
-    for instance in instances("wrong-stage", 200):
+    for instance in instances("wrong-stage", 50):
         for case in cases(instance.task):
             assert case["value"] == tidied(instance.task, *case["args"]), (instance.task.id, case)
 
