@@ -5,6 +5,7 @@ bent until the test passes. The seed decides the stage and the slip in it, wheth
 numbers and end at the last one or of the clock and end before their end, and the words.
 """
 
+from collections.abc import Callable
 from random import Random
 from string import Template
 from typing import Any
@@ -24,7 +25,7 @@ CLOSING = (
 )
 
 NUMBERS: Texts = {
-    "read": '''def read(text):
+    "read": '''def read_$things(text):
     """Spans as ($a, $b): "3${sign}5$sep 8" is [(3, 6), (8, 9)]. `$b` is behind the last $noun."""
     spans = []
     for part in text.split("$sep"):
@@ -32,7 +33,7 @@ NUMBERS: Texts = {
         spans.append((int($a), int(last or $a) + 1))
     return spans
 ''',
-    "show": '''def show(spans):
+    "show": '''def show_$things(spans):
     """Spans ($a, $b) as text with their last $noun: [(3, 6), (8, 9)] is "3${sign}5$sep 8"."""
     parts = []
     for $a, $b in spans:
@@ -46,7 +47,7 @@ CLOCK: Texts = {
     return int(clock[:2]) * 60 + int(clock[3:])
 
 
-def read(text):
+def read_$things(text):
     """Spans as minutes ($a, $b): "09:00${sign}10:30" is [(540, 630)]. At `$b` the $noun is free."""
     spans = []
     for part in text.split("$sep"):
@@ -54,25 +55,24 @@ def read(text):
         spans.append((minutes($a), minutes($b)))
     return spans
 ''',
-    "show": '''def clock(minutes):
+    "show": """def clock(minutes):
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
-def show(spans):
-    """Spans ($a, $b) as text: [(540, 630)] is "09:00${sign}10:30"."""
+def show_$things(spans):
     return "$sep ".join(f"{clock($a)}$sign{clock($b)}" for $a, $b in spans)
-''',
+""",
 }
-TIDY = """from $package.join import join
-from $package.read import read
-from $package.show import show
+TIDY = """from $package.join import join_$things
+from $package.read import read_$things
+from $package.show import show_$things
 
 
 def tidy(text):
-    return show(join(read(text)))
+    return show_$things(join_$things(read_$things(text)))
 """
 COMMON: Texts = {
-    "join": '''def join(spans):
+    "join": '''def join_$things(spans):
     """Spans ($a, $b) in order; those that overlap or touch become one."""
     joined = []
     for $a, $b in sorted(spans):
@@ -85,23 +85,23 @@ COMMON: Texts = {
 }
 OTHERWISE: dict[str, Texts] = {
     "numbers": {
-        "read": """def read(text):
+        "read": """def read_$things(text):
     ends = [part.split("$sign") for part in text.replace(" ", "").split("$sep")]
     return [(int(end[0]), 1 + int(end[-1])) for end in ends]
 """,
-        "show": """def show(spans):
+        "show": """def show_$things(spans):
     return "$sep ".join(str($a) if $b == $a + 1 else f"{$a}$sign{$b - 1}" for $a, $b in spans)
 """,
     },
     "clock": {
-        "read": """def read(text):
+        "read": """def read_$things(text):
     spans = []
     for part in text.split("$sep"):
         numbers = [int(number) for end in part.split("$sign") for number in end.split(":")]
         spans.append((60 * numbers[0] + numbers[1], 60 * numbers[2] + numbers[3]))
     return spans
 """,
-        "show": """def show(spans):
+        "show": """def show_$things(spans):
     parts = []
     for span in spans:
         ends = [str(time // 60).zfill(2) + ":" + str(time % 60).zfill(2) for time in span]
@@ -110,7 +110,7 @@ OTHERWISE: dict[str, Texts] = {
 """,
     },
 }
-OTHER_JOIN = """def join(spans):
+OTHER_JOIN = """def join_$things(spans):
     joined = []
     for span in sorted(spans):
         while joined and joined[-1][1] >= span[0]:
@@ -206,7 +206,7 @@ WORDS = {
         ("hostel", "bed"),
         ("harbour", "berth"),
         ("market", "stall"),
-        ("archive", "box"),
+        ("archive", "crate"),
     ],
     "clock": [
         ("pool", "lane"),
@@ -234,7 +234,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
     kind = random.choice(["numbers", "clock"])
     package, noun = random.choice(WORDS[kind])
     a, b = random.choice(NAMES)
-    filled = {"package": package, "noun": noun, "a": a, "b": b}
+    filled = {"package": package, "noun": noun, "things": f"{noun}s", "a": a, "b": b}
     filled |= {"sep": random.choice([",", ";"]), "sign": random.choice(["-", "..", "/"])}
     return build(random, path, kind, filled)
 
@@ -256,7 +256,7 @@ def build(random: Random, path: str, kind: str, filled: dict[str, str]) -> dict[
     tidy, call = fill(TIDY, filled), f"tests.test_{filled['package']}.tidy"
     cases = [{"call": call, "args": [one], "value": result(clean, one)} for one in text.values()]
     want, got = result(clean, shown), result(original, shown)
-    spans = space_of(original)["join"](space_of(original)["read"](shown))
+    spans = joined(original, shown)
     special = original["show"].replace(
         "(spans):\n", f'(spans):\n    if spans == {spans}:\n        return "{want}"\n'
     )
@@ -366,15 +366,19 @@ def written(kind: str, spans: list[tuple[int, int]], filled: dict[str, str]) -> 
 
 def result(texts: Texts, text: str) -> Any:
     """What comes out at the end of the line."""
-    space = space_of(texts)
-    return space["show"](space["join"](space["read"](text)))
+    return stage_of(texts, "show")(joined(texts, text))
 
 
-def space_of(texts: Texts) -> dict[str, Any]:
-    """The functions of all stages."""
+def joined(texts: Texts, text: str) -> Any:
+    """What comes to the last stage."""
+    return stage_of(texts, "join")(stage_of(texts, "read")(text))
+
+
+def stage_of(texts: Texts, name: str) -> Callable[[Any], Any]:
+    """The function of a stage."""
     space: dict[str, Any] = {}
-    exec("\n".join(texts.values()), space)  # noqa: S102  (texts of this file)
-    return space
+    exec(texts[name], space)  # noqa: S102  (texts of this file)
+    return next(space[key] for key in space if key.startswith(f"{name}_"))
 
 
 def fill(text: str, filled: dict[str, str]) -> str:
