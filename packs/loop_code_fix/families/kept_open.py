@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Something is taken and given back on the usual way out only; the test shows one other way.
 
 The hinge is that what holds for the way shown holds for every way out: an early return, an error,

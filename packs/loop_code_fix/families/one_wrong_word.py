@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A short function in which one word is wrong: a number, an operator, a comparison, a name.
 
 The hinge is to change that word and nothing else: one hop, since the docstring and the complaint

@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """Spans of numbers or of the clock are read, joined and shown by three files; one is wrong.
 
 The hinge is to find the stage: the test sees the end of the line only, and another stage can be
