@@ -23,6 +23,7 @@ from bench_loop.engine.packs import (
     read_task,
     task_files,
 )
+from bench_loop.engine.toolbox import RUN_TOOL
 from bench_loop.engine.trajectory import example_output
 from bench_loop.errors import PackError
 from bench_loop.verifiers import artifact
@@ -93,7 +94,7 @@ def validate(folder: Path | None = None, sandbox: Sandbox | None = None) -> Vali
             continue
         pack = read_pack(one)
         for task in pack.tasks:
-            if sandbox is None and needs_sandbox(task):
+            if sandbox is None and _runs_programs(task):
                 unchecked.append(task.id)
             else:
                 faults += task_faults(pack, task, sandbox)
@@ -126,6 +127,19 @@ def wants_sandbox(folder: Path | None = None) -> bool:
         except PackError:
             continue  # `validate` tells what is wrong with it.
     return False
+
+
+def _runs_programs(task: BenchmarkTask) -> bool:
+    """Whether the verdicts on its own answers need a sandbox: to judge them, or to do them."""
+    examples = (task.reference, *task.also_right, *(miss.output for miss in task.near_misses))
+    return needs_sandbox(task) or any(
+        RUN_TOOL.name in named
+        for example in examples
+        if isinstance(example, Trajectory)
+        for turn in example.trajectory
+        if not isinstance(turn, Say)
+        for named in turn
+    )
 
 
 def _file_faults(folder: Path) -> Iterator[Fault]:
