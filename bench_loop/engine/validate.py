@@ -232,13 +232,17 @@ class _Bench:
                 yield "expected", f"accepts the reference of {other.id}"
 
     def others(self) -> list[BenchmarkTask]:
-        """The tasks whose references must fail here: all, or the next where that takes long."""
+        """The tasks whose references must fail here: all that take no program, and the next."""
         tasks = self.pack.tasks
-        if not needs_sandbox(self.task):
-            return [other for other in tasks if other.id != self.task.id]
         at = tasks.index(self.task) if self.task in tasks else 0
         following = tasks[(at + 1) % len(tasks)]
-        return [following] if following.id != self.task.id else []
+        is_quick = not needs_sandbox(self.task)
+        return [
+            other
+            for other in tasks
+            if other.id != self.task.id
+            and (other is following or (is_quick and not _runs_programs(other)))
+        ]
 
     def original(self) -> Iterator[Finding]:
         """What is to be repaired must be broken: it fails the test that the model is shown."""
@@ -273,7 +277,8 @@ def degenerate_outputs(
             name = f"every tool called with {arguments or 'nothing'}"
             outputs[name] = example_output(pack, task, _blind_calls(task, arguments), sandbox)
     if task.files:
-        right = example_output(pack, task, task.reference, sandbox)
+        # Without a sandbox: what programs would leave is deleted as well.
+        right = example_output(pack, task, task.reference)
         text = right.text if task.tools else "I deleted everything."
         outputs["no file left"] = right.model_copy(update={"files": {}, "text": text})
     return outputs
