@@ -102,7 +102,9 @@ def suite_trials(judged: Sequence[Trial]) -> tuple[SuiteTrials, ...]:
             suite=suite,
             failed=tuple(view for view in views if not view.is_pass),
             passed=tuple(view for view in views if view.is_pass),
-            summary=passed_of([view.outcome for view in views]) + " passed" + _calls_of(suite, judged),
+            summary=passed_of([view.outcome for view in views])
+            + " passed"
+            + _calls_of(suite, judged),
         )
         for suite, views in suites.items()
     )

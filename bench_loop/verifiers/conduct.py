@@ -1,4 +1,4 @@
-"""How an outcome was reached: the credit for calls beside it, and what was looked at in a workspace.
+"""How an outcome was reached: the credit for calls beside it, and what was looked at first.
 
 The diagnostic score has a quarter each for: the right outcome, no more calls than the shortest way
 and its slack, no hallucinated tool, all required evidence. It is 0 without the right outcome.
