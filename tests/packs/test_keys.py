@@ -283,12 +283,3 @@ def test_the_hours_by_the_message() -> None:
     assert "one hour longer" in text.replace("\n", " ")
     closing = minutes("14:00") + 60
     assert expected("toolcall.open-until")["answer"]["parts"] == [f"{closing // 60}:00"]
-
-
-def test_the_chairs_counted_on() -> None:
-    task = TASKS["agent.chair-count"]
-    rows = dict(line.split(",") for line in task.files["stock.csv"].splitlines())
-    rows["chair"] = str(int(rows["chair"]) + 12)
-    wanted = task.expected
-    assert wanted["workspace"]["lines"]["stock.csv"] == [f"{k},{v}" for k, v in rows.items()]
-    assert wanted["answer"]["value"] == int(rows["chair"])

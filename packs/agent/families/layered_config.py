@@ -152,7 +152,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "difficulty": "hard" if path == "everywhere" else "medium",
         "capability_tags": ["config", "protected_file", "restraint"],
         "verifier_type": "artifact",
-        "expected_turns": 5,
+        "expected_turns": 7 + len(write),
         "notes": f"Failure behind it: {slip_why}. Key: {target} was {before} on {here}.",
         "prompt": prompt,
         "files": files,

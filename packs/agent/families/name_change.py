@@ -103,7 +103,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "difficulty": "medium",
         "capability_tags": ["filtering", "multi_turn", "counting"],
         "verifier_type": "artifact",
-        "expected_turns": 4,
+        "expected_turns": 3 + 2 * len(changed),
         "notes": f"{hinge} Key: {count} lines in {len(changed)} files.",
         "prompt": TASK.format(line=line, old=old, new=new),
         "files": texts,

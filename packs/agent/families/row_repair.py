@@ -112,7 +112,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
         "difficulty": made["difficulty"],
         "capability_tags": ["validation", "parsing", "restraint"],
         "verifier_type": "artifact",
-        "expected_turns": 4,
+        "expected_turns": 2 + len(files),
         "notes": f"{made['hinge']} Key: row {broken}; {decoy} only looks wrong.",
         "prompt": prompt,
         "files": files,
