@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A setting is to be changed where three layers of files give it, on one host or on all.
 
 The hinge is the layer: which file is in force for whom, and in which one the rules of the README

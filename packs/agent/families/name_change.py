@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """A station gets a new name in all files; something else that has the same name keeps it.
 
 The hinge is the homonym: a person (`person`), a station whose name begins alike (`longer`), what
@@ -168,7 +169,7 @@ def _person(random: Random, files: Files, old: str, others: list[str]) -> tuple[
             ]
         ),
     )
-    rule = "staff.csv lists who works where. Tickets and numbers are never changed."
+    rule = "staff.csv lists who works where. Numbers, times and zones are never changed."
     return [rule], f"A person is called {old} too and keeps the name."
 
 

@@ -1,3 +1,4 @@
+# Not for training data: benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60
 """One row of a table breaks a rule of the README: it is to be found, repaired and named.
 
 The hinge is the rule: a second row looks wrong and is right by an exception, and the repair is not
