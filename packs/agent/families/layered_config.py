@@ -146,6 +146,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
             ]
         },
     ]
+    shown = {str(value) for layer in layers.values() for value in layer.values()}
     longest = max(len(json.dumps(one)) for one in (reference, *also_right))
     return {
         "answer": f"{json.dumps(right, sort_keys=True)}, was {before}",
@@ -170,7 +171,7 @@ def draw(random: Random, path: str) -> dict[str, Any] | None:
                     ),
                 ],
             },
-            "answer": {"value": before},
+            "answer": {"parts": [str(before)], "among": sorted(shown | {str(new)}, key=int)},
             "look_first": ["README.md"],
             "least_calls": 6 + len(write),
         },
