@@ -96,9 +96,7 @@ Examples:
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),
-    default=1,
-    show_default=True,
-    help="Times that each quality task is run.",
+    help="Times that each quality task is run, in every suite. [1; agent, as its pack says: 3]",
 )
 @click.option(
     "--context-window",
@@ -113,7 +111,8 @@ Examples:
     "--sampling",
     type=SamplingValues(),
     metavar="NAME=N,..",
-    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95.",
+    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95, in every "
+    "suite, also in one whose pack says its own.",
 )
 @sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
@@ -138,7 +137,7 @@ def command(
     harness: str,
     profile: str | None,
     suites: str | None,
-    trials: int,
+    trials: int | None,
     context_window: int,
     options: RunOptions,
     thinking: str | None,
@@ -235,7 +234,7 @@ def command(
         return
     from bench_loop.commands._queue import asked_of, model_names, run_queue
 
-    asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s)
+    asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s, trials, sampling)
     with stoppable():
         run_queue(model_names(models), asked, as_json=as_json)
 

@@ -19,6 +19,7 @@ from bench_loop.report.stack import (
     generation_figure,
     harness_label,
     harness_shape,
+    own_way,
     quality_suites,
     score_figure,
     stack_name,
@@ -257,6 +258,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         ),
         ("seeds", settings.seed_rule),
         ("trials a task", None if settings.trials is None else str(settings.trials)),
+        *((f"trials, sampling of {own.suite}", own_way(own)) for own in settings.by_suite),
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
         ("window asked, loaded", _windows(settings.context_window, loaded)),
@@ -364,7 +366,9 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
-    if settings.trials is not None and settings.trials > 1:
+    if (settings.trials or 0) > 1 or any(
+        own.trials == settings.trials for own in settings.by_suite
+    ):
         words += ["--trials", str(settings.trials)]
     if settings.context_window != CONTEXT_WINDOW:
         words += ["--context-window", str(settings.context_window)]
