@@ -35,10 +35,15 @@ def load(kind: str, folder: Path, name: str) -> ModuleType:
     Raises UsageError for an unknown name.
     """
     pick(kind, name, names(folder))
-    qualified = f"bench_loop_plugins.{kind}.{name}"
+    return load_file(f"{kind}.{name}", folder / f"{name}.py")
+
+
+def load_file(name: str, path: Path) -> ModuleType:
+    """The module in `path`, loaded once under `name`, which no other file may have."""
+    qualified = f"bench_loop_plugins.{name}"
     if qualified in sys.modules:
         return sys.modules[qualified]
-    spec = importlib.util.spec_from_file_location(qualified, folder / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(qualified, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

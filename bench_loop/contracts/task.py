@@ -126,6 +126,11 @@ class BenchmarkTask(Record):
         min_length=1, description="What it asks of a model, from the closed list."
     )
     verifier_type: VerifierType = Field(description="The rule that judges.")
+    family: str | None = Field(
+        None,
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        description="The generator in `families/` of which it is an instance.",
+    )
     expected_turns: Count = Field(1, description="Replies of the model on the shortest way.")
     notes: str = Field(min_length=1, description="The hinge, the failure it stands for, the key.")
     messages: tuple[Message, ...] = Field(min_length=1, description="What the model is shown.")

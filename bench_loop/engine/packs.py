@@ -6,13 +6,14 @@ named after the task's id (`reasonmath.rain-tank-overflow` is `rain-tank-overflo
 The pack hash covers everything that can change a prompt or a verdict: name, version, dimension,
 convention, settings, profiles, the speed texts and, of each task, its id, messages, verifier,
 expected block, expected turns, limits, files, protected files, tools and scripted replies. It
-leaves out what cannot: titles, descriptions, notes, difficulty, tags, reference and example
+leaves out what cannot: titles, descriptions, notes, difficulty, tags, family, reference and example
 answers, comments and the layout of the files.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -40,6 +41,10 @@ from bench_loop.verifiers.expectation import field_path
 from bench_loop.verifiers.judging import judge, needs_sandbox, verifier_of
 
 MANIFEST = "pack.yaml"
+FAMILIES = "families"
+"""Folder of a pack's generators; the file of a family is named after it, with underscores."""
+MOST_OF_A_FAMILY = 2
+"""Official tasks of one family in a suite."""
 
 Dimension = Literal["quality", "speed"]
 PackProfile = Literal["smoke", "quick", "core", "full"]
@@ -85,6 +90,7 @@ class Pack:
     """Task ids of each profile, in the order of `tasks`."""
     texts: Mapping[str, str]
     """For the speed suite: prose, code and log, from which prompts are cut."""
+    folder: Path
 
     def output(
         self, text: str, *, thinking: str = "", finish_reason: FinishReason = "stop"
@@ -167,6 +173,7 @@ def read_pack(folder: Path) -> Pack:
         raise PackError(file, None, "there is no task beside it")
     if manifest.dimension == "speed" and not manifest.texts:
         raise PackError(file, "texts", "a speed pack needs the texts that prompts are cut from")
+    _check_families(folder, tasks)
     ids = tuple(task.id for task in tasks)
     profiles: dict[str, tuple[str, ...]] = {
         profile: _profile_ids(file, profile, named, ids)
@@ -185,7 +192,25 @@ def read_pack(folder: Path) -> Pack:
         tasks=tasks,
         profiles=profiles,
         texts=texts,
+        folder=folder,
     )
+
+
+def family_file(folder: Path, name: str) -> Path:
+    """The generator of the family `name` (with dashes, as ids have it) of the pack in `folder`."""
+    return folder / FAMILIES / f"{name.replace('-', '_')}.py"
+
+
+def _check_families(folder: Path, tasks: tuple[BenchmarkTask, ...]) -> None:
+    count = Counter(task.family for task in tasks if task.family)
+    for task in tasks:
+        if task.family is None:
+            continue
+        file = f"{folder.name}/{task.id.partition('.')[2]}.yaml"
+        if not family_file(folder, task.family).is_file():
+            raise PackError(file, "family", f"there is no generator {task.family!r}")
+        if count[task.family] > MOST_OF_A_FAMILY:
+            raise PackError(file, "family", f"more than {MOST_OF_A_FAMILY} tasks are of this one")
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -208,7 +233,7 @@ def read_task(path: Path, suite: str) -> BenchmarkTask:
     Raises PackError.
     """
     file = f"{path.parent.name}/{path.name}"
-    task = _task(_load(path), suite, file)
+    task = read_raw_task(_load(path), suite, file)
     if task.id != f"{suite}.{path.stem}":
         raise PackError(file, "id", f"must be '{suite}.{path.stem}', as the file is named")
     verifier_of(task).check(task)
@@ -220,12 +245,15 @@ def read_lone_task(path: Path) -> BenchmarkTask:
     raw = _load(path)
     task_id = raw.get("id")
     suite = task_id.partition(".")[0] if isinstance(task_id, str) else ""
-    task = _task(raw, suite, f"{path.parent.name}/{path.name}")
+    task = read_raw_task(raw, suite, f"{path.parent.name}/{path.name}")
     verifier_of(task).check(task)
     return task
 
 
-def _task(raw: dict[str, Any], suite: str, file: str) -> BenchmarkTask:
+def read_raw_task(raw: dict[str, Any], suite: str, file: str) -> BenchmarkTask:
+    """The task of `suite` that `raw` describes as a task file does; its expected block is not
+    looked at. Raises PackError, naming `file`.
+    """
     if "suite" in raw:
         raise PackError(file, "suite", "is not given in the file; the folder says it")
     if ("prompt" in raw) == ("messages" in raw):
@@ -281,7 +309,7 @@ def _pack_hash(
     profiles: Mapping[str, tuple[str, ...]],
     texts: Mapping[str, str],
 ) -> str:
-    described = {"title", "difficulty", "capability_tags", "notes"}
+    described = {"title", "difficulty", "capability_tags", "notes", "family"}
     examples = {"suite", "reference", "also_right", "near_misses"}
     return tagged_hash(
         {

@@ -163,6 +163,12 @@ def task_faults(pack: Pack, task: BenchmarkTask, sandbox: Sandbox | None = None)
     return [Fault(task_file(task), field, reason) for field, reason in found]
 
 
+def answer_faults(pack: Pack, task: BenchmarkTask, sandbox: Sandbox | None = None) -> list[Fault]:
+    """As `task_faults`, but of the answers alone that the task itself gives."""
+    bench = _Bench(pack, task, sandbox)
+    return [Fault(task_file(task), *found) for found in (*bench.right(), *bench.near_misses())]
+
+
 Finding = tuple[str, str]
 """Field and reason."""
 
@@ -216,7 +222,8 @@ class _Bench:
         tasks = self.pack.tasks
         if not needs_sandbox(self.task):
             return [other for other in tasks if other.id != self.task.id]
-        following = tasks[(tasks.index(self.task) + 1) % len(tasks)]
+        at = tasks.index(self.task) if self.task in tasks else 0
+        following = tasks[(at + 1) % len(tasks)]
         return [following] if following.id != self.task.id else []
 
     def original(self) -> Iterator[Finding]:
