@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
-from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
+from bench_loop.commands._setup import PROVIDERS, Wanted
 from bench_loop.commands._stopping import stoppable
 from bench_loop.commands.parameters import Duration, SamplingValues
 from bench_loop.config import bundled
@@ -101,9 +101,7 @@ Examples:
 @click.option(
     "--context-window",
     type=click.IntRange(512, 1_048_576),
-    default=DEFAULT_WINDOW,
-    show_default=True,
-    help="Window in tokens to ask of the server.",
+    help="Window in tokens to ask of the server. [8192; 40960 where longcontext is run]",
 )
 @measuring_options
 @click.option("--thinking", type=click.Choice(["on", "off"]), help="Have the model think or not.")
@@ -138,7 +136,7 @@ def command(
     profile: str | None,
     suites: str | None,
     trials: int | None,
-    context_window: int,
+    context_window: int | None,
     options: RunOptions,
     thinking: str | None,
     sampling: Sampling | None,

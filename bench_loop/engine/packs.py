@@ -30,6 +30,7 @@ from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.capabilities import CAPABILITIES
+from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.strict_yaml import load_strict
 from bench_loop.engine.workspace import artifacts, texts
 from bench_loop.errors import PackError
@@ -56,6 +57,9 @@ class PackSettings(Record):
 
     trials: int = Field(1, ge=1, le=10, description="Trials of each task.")
     sampling: Sampling = Sampling()
+    context_window: int = Field(
+        CONTEXT_WINDOW, ge=512, le=1_048_576, description="Window in tokens that its tasks need."
+    )
 
 
 class Manifest(Record):

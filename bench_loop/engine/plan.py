@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TypeVar
@@ -194,13 +194,14 @@ def make_plan(
     profile: str | None = None,
     suites: Sequence[str] | None = None,
     trials: int | None = None,
-    context_window: int = CONTEXT_WINDOW,
+    context_window: int | None = None,
     is_thinking: bool = False,
     sampling: Sampling | None = None,
 ) -> RunPlan:
     """Plan a run of a profile, or of suites picked by name (all their tasks).
 
     `trials` and `sampling` are for all suites alike; None: each suite is run as its pack says.
+    `context_window` None is the largest that a suite needs.
     Raises UsageError for an unknown name, or when both or neither are given.
     """
     if (profile is None) == (suites is None):
@@ -214,7 +215,8 @@ def make_plan(
         if not chosen:
             raise UsageError("No suite is named.", remedy=f"One of: {', '.join(pack_names())}.")
         planned = tuple(PlannedSuite(pack, pack.tasks) for pack in map(load_pack, chosen))
-    plan = RunPlan(rules, planned, trials or 1, sampling or Sampling(), context_window, is_thinking)
+    window = context_window or window_of(suite.pack for suite in planned)
+    plan = RunPlan(rules, planned, trials or 1, sampling or Sampling(), window, is_thinking)
     suites_own = tuple(
         replace(
             suite,
@@ -224,6 +226,11 @@ def make_plan(
         for suite in planned
     )
     return replace(plan, suites=suites_own)
+
+
+def window_of(packs: Iterable[Pack]) -> int:
+    """The one window, in tokens, that a run of these asks for where it is told no other."""
+    return max((pack.settings.context_window for pack in packs), default=CONTEXT_WINDOW)
 
 
 def plan_of(rules: ProfileRules, suites: Sequence[PlannedSuite], settings: Settings) -> RunPlan:

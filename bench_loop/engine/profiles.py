@@ -41,6 +41,6 @@ PROFILES: dict[str, ProfileRules] = {
 }
 
 CONTEXT_WINDOW = 8192
-"""Tokens of the one window that a run asks for, unless it is told another."""
+"""Tokens of the one window that a run asks for, unless a suite of it needs more or it is told."""
 
 CUSTOM = ProfileRules("custom", "Suites picked by name; not ranked.", _LONG, 720, None, False)

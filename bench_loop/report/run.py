@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_loop.engine.profiles import CONTEXT_WINDOW
+from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.plan import window_of
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN
@@ -370,7 +371,9 @@ def command_line(result: RunHeader) -> str:
         own.trials == settings.trials for own in settings.by_suite
     ):
         words += ["--trials", str(settings.trials)]
-    if settings.context_window != CONTEXT_WINDOW:
+    known = pack_names()
+    packs = [load_pack(suite.suite) for suite in result.suites if suite.suite in known]
+    if settings.context_window != window_of(packs):
         words += ["--context-window", str(settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
 

@@ -11,6 +11,7 @@ import rfc8785
 
 from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import Sampling
+from bench_loop.contracts.provider import ModelFacts
 from bench_loop.engine import plan as plans
 from bench_loop.engine import resume
 from bench_loop.engine.assemble import planned_settings
@@ -69,7 +70,21 @@ def test_all_tasks_come_once_before_some_come_again() -> None:
     assert numbers == sorted(numbers)
     again = {suite.pack.name for suite, _, number in plan.quality_trials if number > 1}
     assert again == {"reasonmath"}
-    assert len(list(quality_work(plan))) == len(numbers)
+    assert len(list(quality_work(plan, plan.context_window))) == len(numbers)
+
+
+def test_the_window_is_the_largest_that_a_suite_needs_unless_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert make_plan(suites=SUITES).context_window == 8192
+    pack = load_pack("reasonmath")
+    wide = replace(pack, settings=PackSettings(context_window=40960))
+    monkeypatch.setattr(
+        plans, "load_pack", lambda name: wide if name == pack.name else load_pack(name)
+    )
+    assert make_plan(suites=SUITES).context_window == 40960
+    assert make_plan(suites=["instructfollow"]).context_window == 8192
+    assert make_plan(suites=SUITES, context_window=4096).context_window == 4096
 
 
 @pytest.mark.usefixtures("thrice")
@@ -165,3 +180,23 @@ def test_results_from_before_suites_had_settings_of_their_own_keep_their_identit
         "trials": sorted(old["trials"], key=rfc8785.dumps),
     }
     assert read.fingerprint == tagged_hash(identity)
+
+
+class Narrow(ScriptedProvider):
+    """A server with so small a window loaded that no task and its answer fit."""
+
+    def model(self, model_id: str) -> ModelFacts:
+        return super().model(model_id).model_copy(update={"context_loaded": 270})
+
+
+def test_what_the_loaded_window_cannot_hold_fails_for_it_and_is_not_sent(tmp_path: Path) -> None:
+    provider = Narrow()
+    result = run(make_plan(suites=["reasonmath"]), tmp_path, provider)
+    assert result.status == "complete"
+    assert {(trial.outcome, trial.reason) for trial in result.trials} == {
+        ("fail", "context_overflow")
+    }
+    assert all("nothing was sent" in (trial.message or "") for trial in result.trials)
+    assert all(trial.requests == () and trial.output is None for trial in result.trials)
+    asked = {message.content for one in provider.requests for message in one.messages}
+    assert asked == {"Hello."}

@@ -58,9 +58,7 @@ def test_an_honest_run_of_picked_suites_is_accepted() -> None:
     assert findings(honest(suites=["reasonmath"])) == []
 
 
-def test_a_suite_said_to_have_its_own_trials_must_have_them_and_the_packs_sampling() -> (
-    None
-):
+def test_a_suite_said_to_have_its_own_trials_must_have_them_and_the_packs_sampling() -> None:
     result = honest()
     own = SuiteSettings(suite="reasonmath", trials=3, sampling=Sampling(temperature=0.7))
     settings = result.settings.model_copy(update={"by_suite": (own,)})
