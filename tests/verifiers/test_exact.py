@@ -20,6 +20,13 @@ PUZZLE = {
     }
 }
 
+PARTS = {
+    "parts": [
+        {"answers": ["K-48", "crate K-48"]},
+        {"value": 61, "units": {"": 1, "kWh": 1, "MWh": 1000}},
+        {"value": 7},
+    ]
+}
 LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
 
 
@@ -36,6 +43,12 @@ LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
         ({"items": ["Ada", "Ben"]}, "1. Ada, 2. Ben", "2. Ben, 1. Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "(Ada, Ben)", "(Ada), Cy", "wrong_item:2"),
         ({"items": ["Ada", "Ben"]}, "Ada / Ben (in this order)", "Ada or Ben", "item_count"),
+        (PARTS, "Crate K-48; 61 kWh; 7", "Crate K-48; 61 kWh; 8", "wrong_part:3"),
+        (PARTS, "K-48, 61, 7", "K-48; 7; 61", "wrong_part:2"),
+        (PARTS, "<crate: k-48>; <rise = 61>; <entry 7>.", "K-49; 61; 7", "wrong_part:1"),
+        (PARTS, "**K-48**; 61 kWh; 7;", "K-48; 61", "part_count"),
+        (PARTS, "K-48; 0.061 MWh; 7", "K-48; 60 or 61; 7", "wrong_part:2"),
+        (PARTS, "K-48; 61 (between 3 and 4); 7", "K-48 or K-49; 61; 7", "wrong_part:1"),
         (LABELLED, "Monday: Ada, Tuesday: Ben", "Tuesday: Ada, Monday: Ben", "wrong_item:1"),
         (LABELLED, "Ada (Mon), Ben (Tue)", "Ada (Tue), Ben (Mon)", "wrong_item:1"),
         (LABELLED, "Ada on Monday and Ben on Tuesday", "Ada, Ben on Monday", "wrong_item:2"),
