@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from bench_loop.engine.task_schema import task_schema
 from bench_loop.engine.validate import DEGENERATE
 from bench_loop.result.schema import result_schema
 from bench_loop.scoring.methodology import methodology_markdown
+from scripts import reference
+from scripts.markdown import one_line, table
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 88
@@ -38,6 +40,7 @@ def documents() -> dict[Path, str]:
     return {
         **{page: fill(page.read_text(encoding="utf-8"), PARTS) for page in pages},
         ROOT / "docs" / "methodology.md": methodology_markdown(),
+        reference.PAGE: reference.page(reference.runs()),
         ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
         ROOT / "docs" / "result-v1.schema.json": json_text(result_schema()),
         ROOT / "packs" / "task.schema.json": json_text(task_schema()),
@@ -57,16 +60,6 @@ def fill(document: str, parts: Mapping[str, Callable[[], str]]) -> str:
 
     pattern = r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end of (?P=name) -->"
     return re.sub(pattern, part, document, flags=re.DOTALL)
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table."""
-    lines = [list(head), ["---"] * len(list(head)), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(value: object) -> str:
-    return " ".join(str(value).split()).replace("|", "\\|")
 
 
 # --- docs/commands.md, docs/suites.md -------------------------------------------------------------
@@ -152,7 +145,7 @@ def task_tables() -> str:
     """One table for each suite that has tasks."""
     packs = [pack for pack in map(load_pack, pack_names()) if pack.tasks]
     return "\n\n".join(
-        f"### {pack.name} {pack.version}\n\n{_cell(pack.description)}"
+        f"### {pack.name} {pack.version}\n\n{one_line(pack.description)}"
         f" Answers are read as `{pack.convention}`.\n\n"
         + table(
             ("task", "difficulty", "verifier", "capabilities", "title"),

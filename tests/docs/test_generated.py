@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench_loop.cli import COMMANDS
-from scripts.docs import documents, exit_codes, fill, table, type_of
+from scripts.docs import documents, exit_codes, fill, type_of
+from scripts.markdown import table
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("bench_loop", "benchloop_site", "leaderboard", "runs", "submissions", "harnesses")
