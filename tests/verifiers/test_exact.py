@@ -132,7 +132,7 @@ def test_a_wrong_number_is_told_in_a_sentence(
 
 
 def test_every_rule_has_a_case_above() -> None:
-    assert len(RULES) == 17
+    assert len(RULES) == 18
 
 
 @pytest.mark.parametrize(
@@ -203,3 +203,27 @@ def test_words_are_what_white_space_separates(text: str, number: int) -> None:
 )
 def test_sentences_end_with_a_mark(text: str, number: int) -> None:
     assert len(sentences(text)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I looked.\nANSWER: K-48; 61; 7", None),
+        ("I looked.\n**K-48; 61; 7**", None),
+        ("The crate is K-48.\nThe answers are above; look there; thanks", "wrong_part:1"),
+        ("The crate is K-48, the rise 61, the entry 7.", "no_answer"),
+    ],
+)
+def test_a_last_line_of_parts_is_an_answer_line_without_the_word(
+    text: str, reason: str | None
+) -> None:
+    assert judged("exact", PARTS, text, "answer_line").reason == reason
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{}, {"answers": ["a"], "value": 1}, {"value": 1, "units": {"km": 1000}}],
+)
+def test_a_part_is_words_or_a_number_with_a_base_unit(part: dict[str, Any]) -> None:
+    with pytest.raises(PackError, match=r"parts\.1"):
+        check(make_task("exact", {"parts": [{"value": 1}, part]}))

@@ -225,9 +225,8 @@ def _book(random: Random, tokens: int, facts: Any, friends: list[str], question:
     while length < tokens * CHARACTERS_PER_TOKEN:
         entries.append(" ".join(_sentence(random) for _ in range(random.randrange(2, 5))))
         length += len(entries[-1]) + len("Entry 100: \n")
-    share = len(entries) / 10
     depths = sorted(random.sample(range(10), count))
-    numbers = [1 + int(share * depth + random.uniform(0.1, 0.9) * share) for depth in depths]
+    numbers = [random.choice(_tenth(len(entries), depth)) for depth in depths]
     told = facts if isinstance(facts, list) else facts(numbers)
     quiet = [number for number in range(1, len(entries) + 1) if number not in numbers]
     for number, sentence in zip(
@@ -237,6 +236,11 @@ def _book(random: Random, tokens: int, facts: Any, friends: list[str], question:
         entries[number - 1] = f"{before}. {sentence} {after}"
     lines = [f"Entry {number}: {entry}" for number, entry in enumerate(entries, 1)]
     return "\n".join([OPENING, *lines, "", question(numbers) + CLOSING]), numbers
+
+
+def _tenth(count: int, depth: int) -> list[int]:
+    """The numbers of those of `count` entries that lie so many tenths deep."""
+    return [number for number in range(1, count + 1) if (number - 1) * 10 // count == depth]
 
 
 def _sentence(random: Random) -> str:

@@ -228,7 +228,9 @@ def _book(
         days.append([_sentence(random) for _ in range(random.randrange(1, 4))])
         room -= sum(map(len, days[-1])) + len(days[-1]) + len("Entry 100: ")
     tenths = sorted(random.sample(range(10), len(facts)))
-    places = [int((tenth + random.uniform(0.05, 0.95)) * len(days) / 10) for tenth in tenths]
+    # The first day of a tenth is the first whose share of the book reaches it.
+    bounds = [-(-tenth * len(days) // 10) for tenth in range(11)]
+    places = [random.randrange(bounds[tenth], bounds[tenth + 1]) for tenth in tenths]
     free = [place for place in range(len(days)) if place not in places]
     apart = sorted(random.sample(free, len(friends)))
     for place, sentence in (*zip(places, facts, strict=True), *zip(apart, friends, strict=False)):

@@ -187,9 +187,10 @@ def _book(
     while left > 0:
         lines.append(_line(random, filler()))
         left -= len(lines[-1]) + len("Entry 100: ") + 1
-    tenth = len(lines) // 10
-    starts = sorted(random.sample(range(0, 10 * tenth, tenth), len(counted)))
-    chosen = [start + random.randrange(tenth) for start in starts]
+    by_tenth: list[list[int]] = [[] for _ in range(10)]
+    for at in range(len(lines)):
+        by_tenth[at * 10 // len(lines)].append(at)
+    chosen = sorted(map(random.choice, random.sample(by_tenth, len(counted))))
     others = random.sample([at for at in range(len(lines)) if at not in chosen], len(border))
     for at, delivery in [*zip(chosen, counted, strict=True), *zip(others, border, strict=False)]:
         lines[at] = _line(random, delivery)
