@@ -52,7 +52,7 @@ docs: $(VENV)/dev.stamp
 	@$(BIN)/python -m scripts.docs
 
 lock: $(VENV)/dev.stamp
-	@$(BIN)/python scripts/lock.py
+	@$(BIN)/python -m scripts.lock
 
 clean:
 	@rm -rf $(VENV) build dist
