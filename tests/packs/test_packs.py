@@ -76,6 +76,7 @@ def test_the_shipped_packs_are_found_and_read_once() -> None:
         "agent",
         "coding",
         "instructfollow",
+        "longcontext",
         "loop_code_fix",
         "loop_schema",
         "reasonmath",
