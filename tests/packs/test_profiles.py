@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from bench_loop.engine.packs import Pack, load_pack, pack_names
@@ -18,8 +20,13 @@ CORE = {
     "loop_schema",
 }
 ONLY_IN_FULL = {"agent", "longcontext"}
-PACKS = [pack for pack in map(load_pack, pack_names()) if pack.tasks and pack.profiles]
+PACKS = [pack for pack in map(load_pack, pack_names()) if pack.tasks]
 LONG = {"core", "full"}
+
+
+def test_there_are_all_suites_of_the_profiles() -> None:
+    assert {pack.name for pack in PACKS} == CORE | ONLY_IN_FULL
+    assert len(make_plan(profile="quick").quality_trials) == 35
 
 
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
@@ -36,9 +43,9 @@ def test_a_core_suite_is_in_every_profile_and_the_others_only_in_full(pack: Pack
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
 def test_quick_takes_five_tasks_of_a_core_suite_of_all_levels(pack: Pack) -> None:
     wanted = pack.profiles.get("quick", ())
-    levels = {task.difficulty for task in pack.tasks if task.id in wanted}
-    assert len(wanted) == (0 if pack.name in ONLY_IN_FULL else 5)
-    assert levels == (set() if pack.name in ONLY_IN_FULL else {"easy", "medium", "hard"})
+    levels = Counter(task.difficulty for task in pack.tasks if task.id in wanted)
+    expected = {} if pack.name in ONLY_IN_FULL else {"easy": 2, "medium": 2, "hard": 1}
+    assert levels == expected
 
 
 def test_smoke_has_at_most_sixteen_tasks() -> None:
