@@ -205,7 +205,7 @@ class _Recorder:
             speed_plan=planned.plan,
             speed_budget_s=speed_budget_s,
             is_probed=plan.profile.is_ranked,
-            work=[*map(Work.of, (*shapes, *curve)), *quality_work(plan)],
+            work=[*map(Work.of, (*shapes, *curve)), *quality_work(plan, plan.context_window)],
             forecast_s=self._planned_s,
             ended_s=self._ended_s,
             trials=self._trials,

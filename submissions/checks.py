@@ -377,13 +377,13 @@ def _numbered(upload: Upload) -> set[tuple[str, str, int]]:
 
 def _expected(upload: Upload) -> set[tuple[str, str, int]]:
     """The scored quality trials that its suites, profile and number of trials ask for."""
-    numbers = range(1, (upload.result.settings.trials or 0) + 1)
+    settings = upload.result.settings
     return {
         (name, task_id, number)
         for name, pack in upload.packs.items()
         if pack.dimension == "quality"
         for task_id in scored_task_ids(upload.result, pack)
-        for number in numbers
+        for number in range(1, (settings.trials_of(name) or 0) + 1)
     }
 
 
@@ -754,9 +754,19 @@ def check_settings(upload: Upload) -> Iterator[Finding]:
         rules["sampling"] = Sampling()
     for field, rule in rules.items():
         if getattr(settings, field) != rule:
-            yield needs_review(
-                "other_settings", f"settings.{field}", "BenchLoop's own runs do this otherwise."
-            )
+            yield _other_settings(field)
+    if not result.subject.thinking and not all(
+        settings.sampling_of(name) == pack.settings.sampling
+        for name, pack in upload.packs.items()
+        if pack.dimension == "quality"
+    ):
+        yield _other_settings("by_suite")
+
+
+def _other_settings(field: str) -> Finding:
+    return needs_review(
+        "other_settings", f"settings.{field}", "BenchLoop's own runs do this otherwise."
+    )
 
 
 def check_power(upload: Upload) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import click
 from bench_loop.commands._setup import Wanted, connect
 
 if TYPE_CHECKING:
+    from bench_loop.contracts.chat import Sampling
     from bench_loop.contracts.provider import Provider
     from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.queue import Asked, OpenQueue, Queue
@@ -42,8 +43,13 @@ def asked_of(
     output: Path,
     profile: str | None,
     cool_down_s: float | None,
+    trials: int | None = None,
+    sampling: Sampling | None = None,
 ) -> Asked:
-    """What every run of a queue is to do, so that it can be read again after a kill."""
+    """What every run of a queue is to do, so that it can be read again after a kill.
+
+    `trials` and `sampling` as the user gave them for all suites; None: as each pack says.
+    """
     from bench_loop.engine.queue import Asked
 
     parts = {name: getattr(wanted, name) for name in Asked.model_fields if hasattr(wanted, name)}
@@ -51,9 +57,9 @@ def asked_of(
         **parts,
         profile=profile,
         suites=None if profile else tuple(suite.pack.name for suite in plan.suites),
-        trials=plan.trials,
+        trials=trials,
         context_window=plan.context_window,
-        sampling=plan.sampling if plan.is_thinking else None,
+        sampling=sampling,
         options=options,
         output=str(output.resolve()),
         cool_down_s=COOL_DOWN_S if cool_down_s is None else cool_down_s,

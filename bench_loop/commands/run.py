@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from bench_loop.commands._measuring import measuring_options
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
-from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS, Wanted
+from bench_loop.commands._setup import PROVIDERS, Wanted
 from bench_loop.commands._stopping import stoppable
 from bench_loop.commands.parameters import Duration, SamplingValues
 from bench_loop.config import bundled
@@ -96,16 +96,12 @@ Examples:
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),
-    default=1,
-    show_default=True,
-    help="Times that each quality task is run.",
+    help="Times that each quality task is run, in every suite. [1; agent, as its pack says: 3]",
 )
 @click.option(
     "--context-window",
     type=click.IntRange(512, 1_048_576),
-    default=DEFAULT_WINDOW,
-    show_default=True,
-    help="Window in tokens to ask of the server.",
+    help="Window in tokens to ask of the server. [8192; 40960 where longcontext is run]",
 )
 @measuring_options
 @click.option("--thinking", type=click.Choice(["on", "off"]), help="Have the model think or not.")
@@ -113,7 +109,8 @@ Examples:
     "--sampling",
     type=SamplingValues(),
     metavar="NAME=N,..",
-    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95.",
+    help="With --thinking on: the model card's values, like temperature=0.6,top_p=0.95, in every "
+    "suite, also in one whose pack says its own.",
 )
 @sandbox_options
 @click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
@@ -138,8 +135,8 @@ def command(
     harness: str,
     profile: str | None,
     suites: str | None,
-    trials: int,
-    context_window: int,
+    trials: int | None,
+    context_window: int | None,
     options: RunOptions,
     thinking: str | None,
     sampling: Sampling | None,
@@ -235,7 +232,7 @@ def command(
         return
     from bench_loop.commands._queue import asked_of, model_names, run_queue
 
-    asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s)
+    asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s, trials, sampling)
     with stoppable():
         run_queue(model_names(models), asked, as_json=as_json)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from bench_loop.config import bundled
+
+if TYPE_CHECKING:
+    from bench_loop.report.catalogue import Times
 
 EXAMPLES = """
 \b
@@ -27,22 +31,46 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.argument("name", required=False, shell_complete=_complete)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 def command(name: str | None, as_json: bool) -> None:
-    """List suites and profiles, or the tasks of the suite NAME."""
+    """List suites and profiles, or the tasks of the suite NAME.
+
+    The time that each is expected to take rests on the newest result of this installation.
+    """
     from bench_loop.engine.packs import load_pack, pack_names
     from bench_loop.engine.profiles import PROFILES
     from bench_loop.report import catalogue
 
     packs = [load_pack(found) for found in ([name] if name else pack_names())]
     profiles = list(PROFILES.values())
+    times = _times([pack.name for pack in packs], [] if name else list(PROFILES))
     if as_json:
         document = (
-            catalogue.suite_json(packs[0]) if name else catalogue.suites_json(packs, profiles)
+            catalogue.suite_json(packs[0], times)
+            if name
+            else catalogue.suites_json(packs, profiles, times)
         )
         click.echo(json.dumps(document, indent=1))
         return
     from bench_loop.console import console
 
     if name:
-        catalogue.print_suite(packs[0], console())
+        catalogue.print_suite(packs[0], times, console())
     else:
-        catalogue.print_suites(packs, profiles, console())
+        catalogue.print_suites(packs, profiles, times, console())
+
+
+def _times(suites: list[str], profiles: list[str]) -> Times:
+    """What each is expected to take on this machine; empty where no result tells its speed."""
+    from bench_loop.config import machine_id, results_folder
+    from bench_loop.engine import expected
+    from bench_loop.report.catalogue import Times
+
+    last = expected.last_speed(results_folder(), machine_id())
+    if last is None:
+        return Times({}, {})
+    subject = last.run.subject
+    model = " ".join(filter(None, (subject.model_id, subject.quantization)))
+    return Times(
+        suites=expected.expected_of_suites(suites, last.rates),
+        profiles=expected.expected_of_profiles(profiles, last.rates),
+        basis=f"{model} (run {last.run.run_id})",
+    )

@@ -157,6 +157,7 @@ def planned_settings(plan: RunPlan) -> Settings:
     return Settings(
         trials=plan.trials,
         sampling=plan.sampling,
+        by_suite=plan.own_settings,
         seed_rule=SEED_RULE,
         answer_budget_rule=plan.answer_budget_rule,
         context_window=plan.context_window,

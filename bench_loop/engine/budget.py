@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.context import PROBE_SHARE
+from bench_loop.engine.context import (
+    PROBE_SHARE,
+    USUAL_CHARACTERS_PER_TOKEN,
+    first_prompt_characters,
+)
 from bench_loop.engine.forecast import Forecast, TimeLeft
 from bench_loop.engine.pace import Pace, Work
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
@@ -96,16 +100,21 @@ def refit(
 
 def unmeasured(plan: RunPlan, done: Iterable[Trial]) -> Forecast:
     """The forecast of a run without a calibration: it learns all from its first trials."""
-    found = Forecast(None, quality_work(plan))
+    found = Forecast(None, quality_work(plan, plan.context_window))
     _take_in(found, done)
     return found
 
 
-def quality_work(plan: RunPlan) -> Iterator[Work]:
-    """The judged trials to come; of their prompts a guess, a token for every four characters."""
+def quality_work(plan: RunPlan, window: int) -> Iterator[Work]:
+    """The judged trials to come; of their prompts a guess, a token for every four characters.
+
+    Where a prompt is larger than `window` nothing will be sent.
+    """
     for suite, task, _ in plan.quality_trials:
-        prompt = most_prompt_tokens(task) / 2
-        yield Work(suite.pack.name, task.id, prompt, plan.answer_budget(task))
+        prompt, budget = most_prompt_tokens(task) / 2, plan.answer_budget(task)
+        if first_prompt_characters(task) / USUAL_CHARACTERS_PER_TOKEN > window:
+            prompt, budget = 0, 0
+        yield Work(suite.pack.name, task.id, prompt, budget)
 
 
 def most_prompt_tokens(task: BenchmarkTask) -> int:
@@ -149,7 +158,7 @@ def _forecast(outset: Outset, speed_plan: SpeedPlan | None, speed_budget_s: floa
         [
             *(Work.of(timing.shape) for timing in timings),
             *_beside_the_plan(outset),
-            *quality_work(plan),
+            *quality_work(plan, outset.window),
         ],
         speed_plan=speed_plan,
         speed_budget_s=speed_budget_s,

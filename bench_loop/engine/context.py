@@ -10,7 +10,7 @@ from bench_loop.contracts.chat import ChatReply
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.speed_plans import Rates
 from bench_loop.engine.speed_prompts import Prompt, PromptMaker
-from bench_loop.errors import ContextCutError, EngineRejectedError
+from bench_loop.errors import ContextCutError, EngineRejectedError, ProviderError
 from bench_loop.result.records import Trial
 
 COUNTED_SHARE = 0.95
@@ -33,8 +33,13 @@ PROBE_TRIES = 5
 """Sizes that are tried, each half of the one before."""
 
 
+SAMPLE_CHARACTERS = 4000
+"""How much of a long prompt is sent to learn how many tokens the whole of it has."""
+
 Ask = Callable[[str, int], ChatReply]
 """Sends a prompt with a budget of output tokens. Raises ProviderError."""
+Count = Callable[[str], int | None]
+"""Tokens of a text by the server's own tokenizer; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,58 @@ def refuse_cut_task(task: BenchmarkTask, trial: Trial, window: int | None) -> No
     servers leave remembered tokens out of their count, so a short prompt proves nothing.
     """
     read_tokens = trial.requests[0].tokens.prompt if trial.requests else None
-    characters = sum(len(message.content) for message in task.messages)
+    characters = first_prompt_characters(task)
     at_most = characters // FEWEST_CHARACTERS_PER_TOKEN
     if read_tokens is None or at_most < (window or 0) / 2:
         return
     if LEAST_CHARACTERS <= characters > read_tokens * MOST_CHARACTERS_PER_TOKEN:
         raise _cut(read_tokens, characters // USUAL_CHARACTERS_PER_TOKEN)
+
+
+def first_prompt_characters(task: BenchmarkTask) -> int:
+    """Characters that a task is opened with; tools and what they tell are not among them."""
+    return sum(len(message.content) for message in task.messages)
+
+
+class WindowGuard:
+    """Tells the tasks that a window cannot hold, before anything of them is sent.
+
+    A server may refuse such a prompt, or cut it without a word and answer the rest: neither says
+    anything of what the model makes of the task.
+    """
+
+    def __init__(self, count: Count, ask: Ask, window: int | None) -> None:
+        """`count` gives the tokens of a text, None without a tokenizer; `window` None: unknown."""
+        self._count = count
+        self._ask = ask
+        self._window = window
+
+    def why_not(self, task: BenchmarkTask, answer_tokens: int) -> str | None:
+        """Why `task` cannot be asked, as a sentence; None: it can, or nobody can tell."""
+        window, characters = self._window, first_prompt_characters(task)
+        if window is None or characters / FEWEST_CHARACTERS_PER_TOKEN + answer_tokens <= window:
+            return None
+        text = "\n".join(message.content for message in task.messages)
+        counted = self._count(text)
+        tokens = self._estimated(text) if counted is None else counted
+        if tokens is None or tokens + answer_tokens <= window:
+            return None
+        about = "about " if counted is None else ""
+        return (
+            f"The prompt has {about}{tokens:,} tokens and the answer may take {answer_tokens:,}, "
+            f"more than the loaded window of {window:,}; nothing was sent."
+        )
+
+    def _estimated(self, text: str) -> int | None:
+        """Tokens of `text` by what the server reads of a part of it; None: it did not tell."""
+        start = max(0, len(text) - SAMPLE_CHARACTERS) // 2
+        sample = text[start : start + SAMPLE_CHARACTERS]
+        try:
+            read_tokens = self._ask(sample, 1).tokens.prompt
+        except ProviderError:
+            return None
+        # The template's own tokens are in it: a little too much, rather than too little.
+        return round(len(text) * read_tokens / len(sample)) if read_tokens else None
 
 
 def probe_steps(window: int) -> list[int]:

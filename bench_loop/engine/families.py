@@ -1,31 +1,18 @@
-"""Families: seeded generators of task instances, so that what was learned by heart is of no use.
-
-`packs/<suite>/families/<family_name>.py` holds `PATHS`, the ways of reasoning that an instance may
-ask for, and `draw(random, path)`, which gives one instance as a task file holds it, without `id`
-and `family`, but with `answer`: the text of its final answer, by which two instances are told
-apart. A draw that is no good (a tie, an ugly rounding) is None, and the next one is taken.
-
-A generator is code of the pack and is run in this process. It may use the standard library only.
-"""
+"""Families: seeded generators of task instances, so that what was learned by heart is of no use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.packs import FAMILIES, family_file, read_raw_task
+from bench_loop.engine.generators import FAMILIES, TRIES, Generator, load_generator
+from bench_loop.engine.packs import read_raw_task
 from bench_loop.errors import PackError
-from bench_loop.registry import load_file
 from bench_loop.verifiers.judging import verifier_of
-
-TRIES = 2000
-"""Draws after which a family has no further instance to give."""
-
-Draw = Callable[[Random, str], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +26,16 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One generator. `name` is the file's, with dashes, as task ids have it."""
+    """The instances of one generator. `name` is the file's, with dashes, as task ids have it."""
 
     suite: str
     name: str
-    file: str
-    """As errors name it: `pack/families/file`."""
-    paths: tuple[str, ...]
-    draw: Draw
+    generator: Generator
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The ways of reasoning that an instance may ask for."""
+        return self.generator.paths
 
     def instances(self, seed: int, count: int, taken: Collection[str] = ()) -> list[Instance]:
         """`count` instances whose answers differ from each other and from those `taken`.
@@ -63,34 +52,25 @@ class Family:
             if len(found) == count:
                 break
             path = paths[len(found) % len(paths)]
-            try:
-                raw = self.draw(random, path)
-            except Exception as error:
-                raise PackError(self.file, "draw", f"fails on {path!r}: {error!r}") from error
-            if raw is None:
+            drawn = self.generator.once(random, path)
+            if drawn is None or drawn.answer in seen:
                 continue
-            answer = raw.pop("answer", None)
-            if not isinstance(answer, str):
-                raise PackError(self.file, "answer", "draw must give the final answer as text")
-            if answer in seen:
-                continue
-            seen.add(answer)
-            task = self._task(raw, f"{self.suite}.{self.name}-{seed}-{len(found) + 1}")
-            found.append(Instance(task, path, answer))
+            seen.add(drawn.answer)
+            task = self._task(drawn.raw, f"{self.suite}.{self.name}-{seed}-{len(found) + 1}")
+            found.append(Instance(task, path, drawn.answer))
         if len(found) < count:
-            raise PackError(self.file, None, f"has no {count} instances with different answers")
+            raise PackError(
+                self.generator.file, None, f"has no {count} instances with different answers"
+            )
         return found
 
     def _task(self, raw: dict[str, Any], task_id: str) -> BenchmarkTask:
-        for field in ("id", "family"):
-            if field in raw:
-                raise PackError(self.file, field, "is given by the engine, not by the draw")
         raw |= {"id": task_id, "family": self.name}
-        task = read_raw_task(raw, self.suite, self.file)
+        task = read_raw_task(raw, self.suite, self.generator.file)
         try:
             verifier_of(task).check(task)
         except PackError as error:  # It names the file that an official task would have.
-            raise PackError(self.file, error.field, error.reason) from error
+            raise PackError(self.generator.file, error.field, error.reason) from error
         return task
 
 
@@ -102,18 +82,4 @@ def family_names(folder: Path) -> list[str]:
 
 def load_family(folder: Path, name: str) -> Family:
     """The family `name` of the pack in `folder`. Runs its file. Raises PackError."""
-    path = family_file(folder, name)
-    file = f"{folder.name}/{FAMILIES}/{path.name}"
-    if not path.is_file():
-        raise PackError(file, None, "there is no such file")
-    try:
-        # Private packs may have a family of the same name: the path tells them apart.
-        module = load_file(f"family.{path.resolve()}", path)
-    except Exception as error:
-        raise PackError(file, None, f"fails when it is loaded: {error!r}") from error
-    paths, draw = getattr(module, "PATHS", None), getattr(module, "draw", None)
-    if not isinstance(paths, tuple) or len(paths) < 2 or len(set(paths)) < len(paths):
-        raise PackError(file, "PATHS", "must be a tuple of two or more different names")
-    if not callable(draw):
-        raise PackError(file, "draw", "must be a function of a Random and a path")
-    return Family(folder.name, name, file, paths, draw)
+    return Family(folder.name, name, load_generator(folder, name))

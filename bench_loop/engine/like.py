@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench_loop.engine.assemble import planned_settings, subject
 from bench_loop.engine.journal import Conditions
 from bench_loop.engine.packs import pack_names
-from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan
+from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan, plan_of
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.errors import SetupError
 from bench_loop.result.compare import not_comparable, speed_not_comparable
@@ -39,14 +39,11 @@ def plan_like(result: RunResult) -> RunPlan:
     if settings.context_window not in WINDOWS:
         raise SetupError(f"No run may ask for a window of {settings.context_window:,} tokens.")
     is_custom = result.profile in ("custom", "harness")
-    return make_plan(
+    plan = make_plan(
         profile=None if is_custom else result.profile,
         suites=[suite.suite for suite in result.suites] if is_custom else None,
-        trials=settings.trials,
-        context_window=settings.context_window,
-        is_thinking=settings.thinking_budget is not None,
-        sampling=settings.sampling,
     )
+    return plan_of(plan.profile, plan.suites, settings)
 
 
 def options_like(result: RunResult) -> RunOptions:

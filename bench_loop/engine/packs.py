@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
@@ -25,11 +26,13 @@ from pydantic import BaseModel, Field, ValidationError
 from bench_loop.config import bundled
 from bench_loop.contracts.chat import FinishReason, Sampling
 from bench_loop.contracts.harness import HarnessRunResult
-from bench_loop.contracts.record import Record
+from bench_loop.contracts.record import Record, TaggedHash
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.capabilities import CAPABILITIES
+from bench_loop.engine.generators import family_file, load_generator
+from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.strict_yaml import load_strict
 from bench_loop.engine.workspace import artifacts, texts
 from bench_loop.errors import PackError
@@ -38,11 +41,9 @@ from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import Trial
 from bench_loop.verifiers.code import find_files
 from bench_loop.verifiers.expectation import field_path
-from bench_loop.verifiers.judging import judge, needs_sandbox, verifier_of
+from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash, verifier_of
 
 MANIFEST = "pack.yaml"
-FAMILIES = "families"
-"""Folder of a pack's generators; the file of a family is named after it, with underscores."""
 MOST_OF_A_FAMILY = 2
 """Official tasks of one family in a suite."""
 
@@ -56,6 +57,18 @@ class PackSettings(Record):
 
     trials: int = Field(1, ge=1, le=10, description="Trials of each task.")
     sampling: Sampling = Sampling()
+    context_window: int = Field(
+        CONTEXT_WINDOW, ge=512, le=1_048_576, description="Window in tokens that its tasks need."
+    )
+
+
+class NamedDraw(Record):
+    """A task whose prompt is too long for its file: the draw of a family that makes it."""
+
+    family: str
+    path: str
+    seed: int = Field(ge=0)
+    prompt_hash: TaggedHash = Field(description="Of the messages; a draw with another is refused.")
 
 
 class Manifest(Record):
@@ -196,11 +209,6 @@ def read_pack(folder: Path) -> Pack:
     )
 
 
-def family_file(folder: Path, name: str) -> Path:
-    """The generator of the family `name` (with dashes, as ids have it) of the pack in `folder`."""
-    return folder / FAMILIES / f"{name.replace('-', '_')}.py"
-
-
 def _check_families(folder: Path, tasks: tuple[BenchmarkTask, ...]) -> None:
     count = Counter(task.family for task in tasks if task.family)
     for task in tasks:
@@ -233,7 +241,7 @@ def read_task(path: Path, suite: str) -> BenchmarkTask:
     Raises PackError.
     """
     file = f"{path.parent.name}/{path.name}"
-    task = read_raw_task(_load(path), suite, file)
+    task = _read_task_file(path, _load(path), suite)
     if task.id != f"{suite}.{path.stem}":
         raise PackError(file, "id", f"must be '{suite}.{path.stem}', as the file is named")
     verifier_of(task).check(task)
@@ -245,9 +253,34 @@ def read_lone_task(path: Path) -> BenchmarkTask:
     raw = _load(path)
     task_id = raw.get("id")
     suite = task_id.partition(".")[0] if isinstance(task_id, str) else ""
-    task = read_raw_task(raw, suite, f"{path.parent.name}/{path.name}")
+    task = _read_task_file(path, raw, suite)
     verifier_of(task).check(task)
     return task
+
+
+def _read_task_file(path: Path, raw: dict[str, Any], suite: str) -> BenchmarkTask:
+    """The task that the file `path` describes by `raw`, itself or by naming a draw."""
+    file = f"{path.parent.name}/{path.name}"
+    if "drawn" not in raw:
+        return read_raw_task(raw, suite, file)
+    named = _record(NamedDraw, {"family": raw.get("family"), **_mapping(raw.pop("drawn"))}, file)
+    if unwanted := {"prompt", "messages"} & raw.keys():
+        raise PackError(file, min(unwanted), "is given by the draw")
+    generator = load_generator(path.parent, named.family)
+    if named.path not in generator.paths:
+        raise PackError(file, "drawn.path", f"{generator.file} has no path {named.path!r}")
+    # Of the text alone: the same on every machine and in every version of Python.
+    seed = f"{path.parent.name}.{named.family}.{named.path}.{named.seed}"
+    drawn = generator.first(Random(seed), named.path)  # noqa: S311 - a repeatable draw
+    task = read_raw_task({**drawn.raw, **raw}, suite, file)
+    if (found := task_prompt_hash(task)) != named.prompt_hash:
+        raise PackError(file, "drawn.prompt_hash", f"the generator makes another prompt: {found}")
+    return task
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """`value` if it is a mapping; that it must be one, the missing fields tell."""
+    return value if isinstance(value, dict) else {}
 
 
 def read_raw_task(raw: dict[str, Any], suite: str, file: str) -> BenchmarkTask:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import TypeVar
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
@@ -12,7 +13,7 @@ from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
-from bench_loop.result.records import SpeedPlan
+from bench_loop.result.records import Settings, SpeedPlan, SuiteSettings
 from bench_loop.scoring.recompute import SuiteKey
 
 FIRST_SEED = 1000
@@ -36,6 +37,10 @@ class PlannedSuite:
 
     pack: Pack
     tasks: tuple[BenchmarkTask, ...]
+    trials: int | None = None
+    """Trials of each task; None: those of the plan."""
+    sampling: Sampling | None = None
+    """None: that of the plan."""
 
     def key(self) -> SuiteKey:
         """What scoring needs to know of the suite."""
@@ -55,7 +60,9 @@ class RunPlan:
     profile: ProfileRules
     suites: tuple[PlannedSuite, ...]
     trials: int
+    """Trials of each task in suites that have no number of their own."""
     sampling: Sampling
+    """For speed, and for suites that have none of their own."""
     context_window: int
     is_thinking: bool = False
     is_cut_short: bool = False
@@ -74,21 +81,47 @@ class RunPlan:
 
     @property
     def quality_trials(self) -> tuple[tuple[PlannedSuite, BenchmarkTask, int], ...]:
-        """Suite, task and number of every trial in order: all tasks once, then all again."""
+        """Suite, task and number of every trial in order: all tasks once, then again those of
+        the suites that have more trials."""
         columns = [[(suite, task) for task in suite.tasks] for suite in self.quality_suites]
         if self.is_cut_short:
             columns = [[one for one in row if one] for row in zip_longest(*columns)]
         return tuple(
             (suite, task, trial)
-            for trial in range(1, self.trials + 1)
+            for trial in range(1, max(map(self.trials_of, self.quality_suites), default=0) + 1)
             for column in columns
             for suite, task in column
+            if trial <= self.trials_of(suite)
+        )
+
+    def trials_of(self, suite: PlannedSuite) -> int:
+        """Trials of each task of a suite."""
+        return self.trials if suite.trials is None else suite.trials
+
+    def sampling_of(self, suite: PlannedSuite) -> Sampling:
+        """What the requests of a suite are sampled with."""
+        return self.sampling if suite.sampling is None else suite.sampling
+
+    @property
+    def own_settings(self) -> tuple[SuiteSettings, ...]:
+        """How the suites are run that are not run as `trials` and `sampling` say."""
+        return tuple(
+            SuiteSettings(
+                suite=suite.pack.name,
+                trials=self.trials_of(suite),
+                sampling=self.sampling_of(suite),
+            )
+            for suite in self.quality_suites
+            if suite.trials is not None or suite.sampling is not None
         )
 
     @property
     def quality_counts(self) -> dict[str, int]:
         """How many trials each judged suite has."""
-        return {suite.pack.name: len(suite.tasks) * self.trials for suite in self.quality_suites}
+        return {
+            suite.pack.name: len(suite.tasks) * self.trials_of(suite)
+            for suite in self.quality_suites
+        }
 
     @property
     def needs_sandbox(self) -> bool:
@@ -160,13 +193,15 @@ def make_plan(
     *,
     profile: str | None = None,
     suites: Sequence[str] | None = None,
-    trials: int = 1,
-    context_window: int = CONTEXT_WINDOW,
+    trials: int | None = None,
+    context_window: int | None = None,
     is_thinking: bool = False,
     sampling: Sampling | None = None,
 ) -> RunPlan:
     """Plan a run of a profile, or of suites picked by name (all their tasks).
 
+    `trials` and `sampling` are for all suites alike; None: each suite is run as its pack says.
+    `context_window` None is the largest that a suite needs.
     Raises UsageError for an unknown name, or when both or neither are given.
     """
     if (profile is None) == (suites is None):
@@ -180,7 +215,58 @@ def make_plan(
         if not chosen:
             raise UsageError("No suite is named.", remedy=f"One of: {', '.join(pack_names())}.")
         planned = tuple(PlannedSuite(pack, pack.tasks) for pack in map(load_pack, chosen))
-    return RunPlan(rules, planned, trials, sampling or Sampling(), context_window, is_thinking)
+    window = context_window or window_of(suite.pack for suite in planned)
+    plan = RunPlan(rules, planned, trials or 1, sampling or Sampling(), window, is_thinking)
+    suites_own = tuple(
+        replace(
+            suite,
+            trials=None if trials else _unlike(suite.pack.settings.trials, plan.trials),
+            sampling=None if sampling else _unlike(suite.pack.settings.sampling, plan.sampling),
+        )
+        for suite in planned
+    )
+    return replace(plan, suites=suites_own)
+
+
+def window_of(packs: Iterable[Pack]) -> int:
+    """The one window, in tokens, that a run of these asks for where it is told no other."""
+    return max((pack.settings.context_window for pack in packs), default=CONTEXT_WINDOW)
+
+
+def plan_of(rules: ProfileRules, suites: Sequence[PlannedSuite], settings: Settings) -> RunPlan:
+    """The plan of a run that recorded these settings, with suites that are given.
+
+    The settings are those of a run of BenchLoop: none of them is unknown.
+    """
+    assert settings.trials
+    assert settings.sampling
+    assert settings.context_window
+    own = {one.suite: one for one in settings.by_suite}
+    return RunPlan(
+        profile=rules,
+        suites=tuple(
+            replace(
+                suite,
+                trials=_unlike(own[suite.pack.name].trials, settings.trials),
+                sampling=_unlike(own[suite.pack.name].sampling, settings.sampling),
+            )
+            if suite.pack.name in own
+            else replace(suite, trials=None, sampling=None)
+            for suite in suites
+        ),
+        trials=settings.trials,
+        sampling=settings.sampling,
+        context_window=settings.context_window,
+        is_thinking=settings.thinking_budget is not None,
+    )
+
+
+T = TypeVar("T")
+
+
+def _unlike(own: T, common: T) -> T | None:
+    """`own` where it is not what is common anyway."""
+    return None if own == common else own
 
 
 def _of_profile(rules: ProfileRules) -> tuple[PlannedSuite, ...]:

@@ -48,6 +48,11 @@ class Probes:
         except ProviderError as error:
             return Usable(None, f"the server failed: {error.message}"[:1000])
 
+    def sample(self, prompt: str, tokens: int) -> ChatReply:
+        """The reply to a part of a task's prompt. Raises ProviderError."""
+        limit_s = wall_limit_s(None, 0, 0)
+        return self._ask(replace(self._settings, max_tokens=tokens, wall_limit_s=limit_s), prompt)
+
     def _ask(self, settings: TrialSettings, prompt: str) -> ChatReply:
         self._recorder.begin(settings)
         return self._recorder.chat((Message(role="user", content=prompt),))

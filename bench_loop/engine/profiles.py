@@ -29,18 +29,18 @@ PROFILES: dict[str, ProfileRules] = {
         ProfileRules("smoke", "Does everything work? Never ranked.", ("minimum",), 90, 192, False),
         ProfileRules(
             "quick",
-            "What most people run; tells large differences only.",
+            "What most people run: five tasks of each core suite; tells large differences only.",
             ("headline",),
             720,
             None,
             True,
         ),
         ProfileRules("core", "The ranked default.", _LONG, 720, None, True),
-        ProfileRules("full", "The audit; as yet the same tasks as core.", _LONG, 720, None, True),
+        ProfileRules("full", "The audit: core, agent and longcontext.", _LONG, 720, None, True),
     )
 }
 
 CONTEXT_WINDOW = 8192
-"""Tokens of the one window that a run asks for, unless it is told another."""
+"""Tokens of the one window that a run asks for, unless a suite of it needs more or it is told."""
 
 CUSTOM = ProfileRules("custom", "Suites picked by name; not ranked.", _LONG, 720, None, False)

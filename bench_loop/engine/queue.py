@@ -45,7 +45,7 @@ class Asked(Record):
 
     profile: str | None
     suites: Many[str] | None
-    trials: Count
+    trials: Count | None
     context_window: Count
     thinking: bool | None
     sampling: Sampling | None

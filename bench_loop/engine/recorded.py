@@ -144,12 +144,15 @@ class Recorded:
     def missing_suites(self) -> tuple[str, ...]:
         """Suites that could be run and lack a trial: a run that was stopped has some."""
         done = {(trial.task_id, trial.trial) for trial in self.trials}
-        numbers = range(1, (self.planned.settings.trials or 0) + 1)
         return tuple(
             key.suite
             for key in self.suites
             if key.dimension == "quality"
-            and any((task, number) not in done for task in key.task_ids for number in numbers)
+            and any(
+                (task, number) not in done
+                for number in range(1, (self.planned.settings.trials_of(key.suite) or 0) + 1)
+                for task in key.task_ids
+            )
         )
 
     def part_records(self) -> tuple[RunPart, ...]:

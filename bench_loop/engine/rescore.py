@@ -246,7 +246,7 @@ def _is_missing(result: RunResult, key: SuiteKey) -> bool:
     wanted = {
         (task_id, number)
         for task_id in key.task_ids
-        for number in range(1, (result.settings.trials or 0) + 1)
+        for number in range(1, (result.settings.trials_of(key.suite) or 0) + 1)
     }
     return not done or not wanted <= done
 

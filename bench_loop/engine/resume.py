@@ -10,7 +10,7 @@ from bench_loop.contracts.provider import ServerFacts
 from bench_loop.contracts.record import Record
 from bench_loop.engine.journal import Conditions
 from bench_loop.engine.packs import load_pack
-from bench_loop.engine.plan import PlannedSuite, RunPlan
+from bench_loop.engine.plan import PlannedSuite, RunPlan, plan_of
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.engine.recorded import Recorded
 from bench_loop.errors import PackError, SetupError, UsageError
@@ -54,18 +54,10 @@ def plan_again(run: Recorded) -> RunPlan:
     began = run.conditions.software.bench_loop
     if began != bench_loop.__version__:
         raise _cannot_go_on("software", [f"bench_loop was {began}, is {bench_loop.__version__}"])
-    settings = planned.settings
-    # Only an import lacks these.
-    assert settings.trials
-    assert settings.sampling
-    assert settings.context_window
-    return RunPlan(
-        profile=PROFILES.get(planned.profile, CUSTOM),
-        suites=tuple(_suite_again(key) for key in planned.suites),
-        trials=settings.trials,
-        sampling=settings.sampling,
-        context_window=settings.context_window,
-        is_thinking=settings.thinking_budget is not None,
+    return plan_of(
+        PROFILES.get(planned.profile, CUSTOM),
+        [_suite_again(key) for key in planned.suites],
+        planned.settings,
     )
 
 

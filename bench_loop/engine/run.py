@@ -22,7 +22,7 @@ from bench_loop.engine.budget import (
     unmeasured,
     wanted_curve,
 )
-from bench_loop.engine.context import PROBE_SHARE
+from bench_loop.engine.context import PROBE_SHARE, WindowGuard
 from bench_loop.engine.events import (
     Event,
     Listener,
@@ -382,6 +382,7 @@ class Run:
         return self._conditions.model.context_loaded or self._plan.context_window
 
     def _quality_suites(self) -> QualitySuites:
+        loaded = self._conditions.model.context_loaded
         return QualitySuites(
             self._plan,
             self._setup.harness,
@@ -390,8 +391,12 @@ class Run:
             self._ledger,
             self._settings,
             self._rates,
-            self._conditions.model.context_loaded,
+            WindowGuard(self._count_tokens, self._probes.sample, loaded),
+            loaded,
         )
+
+    def _count_tokens(self, text: str) -> int | None:
+        return self._setup.provider.count_tokens(self._setup.model.model_id, text)
 
     def _settings(self, seed: int) -> TrialSettings:
         return TrialSettings(

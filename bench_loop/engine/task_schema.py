@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from bench_loop.contracts.task import BenchmarkTask, VerifierType
 from bench_loop.engine.capabilities import CAPABILITIES
+from bench_loop.engine.packs import NamedDraw
 
 DEFS = "$defs"
 
@@ -29,6 +30,10 @@ def task_schema() -> dict[str, Any]:
     tags = {**fields["capability_tags"], "items": {"enum": sorted(CAPABILITIES)}}
     shown = {"const": {"from_prompt": True}, "description": "As the prompt shows it."}
     files = {**fields["files"], "additionalProperties": {"anyOf": [{"type": "string"}, shown]}}
+    drawn = NamedDraw.model_json_schema(mode="validation")
+    del drawn["properties"]["family"]
+    drawn |= {"required": [name for name in drawn["required"] if name != "family"]}
+    drawn["description"] = "In place of what a draw of the family gives; the file goes before it."
     definitions = dict(schema[DEFS])
     cases = list(_expected_by_verifier(definitions))
     return {
@@ -38,9 +43,19 @@ def task_schema() -> dict[str, Any]:
         "description": "One task of a pack, as its YAML file says it.",
         "type": "object",
         "additionalProperties": False,
-        "required": required,
-        "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}],
-        "properties": {**fields, "files": files, "prompt": prompt, "capability_tags": tags},
+        "required": ["id"],
+        "oneOf": [
+            {"required": [*required, "prompt"]},
+            {"required": [*required, "messages"]},
+            {"required": ["family", "drawn"]},
+        ],
+        "properties": {
+            **fields,
+            "files": files,
+            "prompt": prompt,
+            "drawn": drawn,
+            "capability_tags": tags,
+        },
         "allOf": cases,
         DEFS: definitions,
     }

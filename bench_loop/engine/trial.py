@@ -43,6 +43,15 @@ def run_trial(
     return _record(task, number, settings.seed, recorder.log, made, verdict)
 
 
+def unsent_trial(
+    task: BenchmarkTask, number: int, recorder: Recorder, settings: TrialSettings, why: str
+) -> Trial:
+    """The record of a task that the loaded window cannot hold: it is failed without a request."""
+    recorder.begin(settings)
+    verdict = _no_answer("fail", "context_overflow", why)
+    return _record(task, number, settings.seed, recorder.log, None, verdict)
+
+
 def _no_answer(outcome: str, reason: str, message: str) -> TaskScore:
     return TaskScore.model_validate(
         {"outcome": outcome, "score": 0.0, "reason": reason, "message": message}

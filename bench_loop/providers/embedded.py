@@ -23,7 +23,7 @@ from bench_loop.errors import SetupError
 from bench_loop.providers import _launch, _weights
 from bench_loop.providers._gguf import shape
 from bench_loop.providers._kv_cache import cached_values
-from bench_loop.providers._text import shown
+from bench_loop.providers._text import as_count, shown
 from bench_loop.providers.openai_compat import OpenAICompat
 
 DEFAULT_MODEL = "smollm2-135m"
@@ -57,8 +57,9 @@ def start(
 
     Weights with a short name are fetched at first use. `threads` None takes every physical core
     that this process may use. Each of `slots` requests at once has a whole `context_window` of its
-    own. `chat_template`, in Jinja, takes the place of the model's. Raises UsageError for an unknown
-    name, SetupError with a remedy when the engine, the weights or the memory for them is missing.
+    own, or the window that the model is made for where that is smaller. `chat_template`, in Jinja,
+    takes the place of the model's. Raises UsageError for an unknown name, SetupError with a remedy
+    when the engine, the weights or the memory for them is missing.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise SetupError(
@@ -71,7 +72,7 @@ def start(
     settings: dict[str, str | int] = {
         "model": str(weights.path),
         "alias": weights.name,
-        "n_ctx": context_window,
+        "n_ctx": min(context_window, _trained_window(weights.path) or context_window),
         "n_parallel": slots,
         "n_threads": threads or usable_cores(),
     }
@@ -94,6 +95,15 @@ def weights_facts(model: str) -> ModelFacts:
         size_bytes=pinned.size_bytes if pinned else size,
         kv_values=cached_values(header),
     )
+
+
+def _trained_window(path: Path) -> int | None:
+    """Tokens that the model is made for; None where the file does not tell."""
+    try:
+        header = shape(path)
+    except (OSError, ValueError):
+        return None
+    return as_count(header.get(f"{header.get('general.architecture')}.context_length")) or None
 
 
 def is_any_running() -> bool:

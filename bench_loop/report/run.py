@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench_loop.engine.profiles import CONTEXT_WINDOW
+from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.plan import window_of
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.capabilities import capability_readings
@@ -20,6 +21,7 @@ from bench_loop.report.stack import (
     generation_figure,
     harness_label,
     harness_shape,
+    own_way,
     quality_suites,
     score_figure,
     stack_name,
@@ -259,6 +261,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         ),
         ("seeds", settings.seed_rule),
         ("trials a task", None if settings.trials is None else str(settings.trials)),
+        *((f"trials, sampling of {own.suite}", own_way(own)) for own in settings.by_suite),
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
         ("window asked, loaded", _windows(settings.context_window, loaded)),
@@ -366,9 +369,13 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
-    if settings.trials is not None and settings.trials > 1:
+    if (settings.trials or 0) > 1 or any(
+        own.trials == settings.trials for own in settings.by_suite
+    ):
         words += ["--trials", str(settings.trials)]
-    if settings.context_window != CONTEXT_WINDOW:
+    known = pack_names()
+    packs = [load_pack(suite.suite) for suite in result.suites if suite.suite in known]
+    if settings.context_window != window_of(packs):
         words += ["--context-window", str(settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
 

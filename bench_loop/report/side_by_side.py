@@ -11,6 +11,7 @@ from bench_loop.report import figures, views
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import Span, StackName
+from bench_loop.report.stack import own_way
 from bench_loop.result.records import RunHeader, RunResult
 from bench_loop.scoring.paired import Difference, Ratio, RunComparison, Verdict, compare_runs
 
@@ -277,6 +278,11 @@ def _plain(value: float | None) -> Figure | None:
     return None if value is None else figures.rate(value, None)
 
 
+def _own_ways(run: RunHeader) -> str:
+    """The suites that have trials or sampling of their own, with both."""
+    return "; ".join(f"{own.suite} {own_way(own)}" for own in run.settings.by_suite)
+
+
 _SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
     ("profile", lambda run: run.profile),
     ("engine", lambda run: run.subject.provider_version or run.subject.provider),
@@ -286,6 +292,7 @@ _SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
     ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),
     ("thinking", lambda run: {True: "on", False: "off", None: "none"}[run.subject.thinking]),
     ("trials", lambda run: run.settings.trials),
+    ("suites run in another way", lambda run: _own_ways(run) or "none"),
     ("temperature", lambda run: run.settings.sampling and run.settings.sampling.temperature),
     ("KV cache", lambda run: run.subject.kv_cache_type),
     ("flash attention", lambda run: run.settings.flash_attention),

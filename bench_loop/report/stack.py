@@ -24,6 +24,7 @@ from bench_loop.result.records import (
     Spread,
     Subject,
     SuiteResult,
+    SuiteSettings,
 )
 from bench_loop.scoring.speed import reach
 
@@ -108,6 +109,12 @@ def ttft_figure(speed: Speed | None) -> Figure | None:
 def spread_figure(spread: Spread) -> Figure:
     """The median of a spread with the half-width of the 95 % interval of its mean."""
     return figures.rate(spread.median, reach(spread))
+
+
+def own_way(own: SuiteSettings) -> str:
+    """How a suite is run that has trials or sampling of its own: `3, temperature 0.7, top_p 1`."""
+    sampling = own.sampling
+    return f"{own.trials}, temperature {sampling.temperature:g}, top_p {sampling.top_p:g}"
 
 
 def quality_suites(header: RunHeader) -> list[SuiteResult]:

@@ -305,7 +305,7 @@ def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
         line.append(f"{sign(trial.outcome, page.signs)} ", style=style)
         line.append(f"{outcome_word(trial.outcome)}  ", style=style)
         line.append(clean(trial.task_id), style="figure")
-        if (result.settings.trials or 0) > 1:
+        if (result.settings.trials_of(trial.suite) or 0) > 1 and trial.suite != "speed":
             line.append(f", trial {trial.trial}")
         line.append(f"  {clean(trial.reason or '')}", style="basis")
         yield from wrapped(line, page.screen, limit=MESSAGE_LINES)

@@ -79,6 +79,7 @@ def not_comparable(
         *_suite_differences(a, b),
         *_differences(CORE_SETTINGS, a, b),
         *_sampling_differences(a.settings.sampling, b.settings.sampling),
+        *_own_settings_differences(a, b),
         *_window_difference(a, b),
         *_template_difference(a, b),
         *(() if is_of_harnesses else _differences(HARNESS_SETTINGS, a, b)),
@@ -102,8 +103,10 @@ def core_settings(run: RunHeader) -> dict[str, Any]:
     """
     fields = {what: read(run) for what, read in (*CORE_SETTINGS, *HARNESS_SETTINGS)}
     sampling, window = run.settings.sampling, _loaded_window(run)
+    own = sorted(run.settings.by_suite, key=lambda one: one.suite)
     return {
         **fields,
+        **({"suites' own settings": [one.model_dump(mode="json") for one in own]} if own else {}),
         "suites": [[suite.suite, suite.version, suite.pack_hash] for suite in _by_name(run)],
         "sampling": sampling.model_dump(mode="json") if sampling else None,
         "context window": None if window is None else window_class(window),
@@ -165,14 +168,30 @@ def _differences(fields: tuple[tuple[str, Read], ...], a: RunHeader, b: RunHeade
     return reasons
 
 
-def _sampling_differences(a: Sampling | None, b: Sampling | None) -> list[str]:
+def _sampling_differences(a: Sampling | None, b: Sampling | None, of: str = "") -> list[str]:
+    """`of` is put behind what differs, like ` of agent`."""
     if a is None or b is None:
-        return [] if a is b else [_sentence("sampling", a, b)]
+        return [] if a is b else [_sentence(f"sampling{of}", a, b)]
     return [
-        _sentence(field.replace("_", " "), getattr(a, field), getattr(b, field))
+        _sentence(f"{field.replace('_', ' ')}{of}", getattr(a, field), getattr(b, field))
         for field in Sampling.model_fields
         if getattr(a, field) != getattr(b, field)
     ]
+
+
+def _own_settings_differences(a: RunHeader, b: RunHeader) -> list[str]:
+    """Suites of both that only one of them ran in this way: by its own settings, or by all's."""
+    common = {suite.suite for suite in a.suites} & {suite.suite for suite in b.suites}
+    own = {one.suite for run in (a, b) for one in run.settings.by_suite}
+    reasons = []
+    for name in sorted(own & common):
+        first, second = a.settings.trials_of(name), b.settings.trials_of(name)
+        if first != second:
+            reasons.append(_sentence(f"number of trials of {name}", first, second))
+        reasons += _sampling_differences(
+            a.settings.sampling_of(name), b.settings.sampling_of(name), of=f" of {name}"
+        )
+    return reasons
 
 
 def _window_difference(a: RunHeader, b: RunHeader) -> list[str]:

@@ -41,7 +41,7 @@ def fingerprint(result: RunResult) -> str:
             _imported_identity(result)
             | {
                 "subject": result.subject.model_dump(mode="json"),
-                "settings": result.settings.model_dump(mode="json"),
+                "settings": _settings(result),
                 "suites": [
                     {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
                     for suite in sorted(result.suites, key=lambda suite: suite.suite)
@@ -51,6 +51,14 @@ def fingerprint(result: RunResult) -> str:
         )
     except rfc8785.CanonicalizationError as error:
         raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error
+
+
+def _settings(result: RunResult) -> dict[str, Any]:
+    """The settings; without what older results do not have, where it says nothing."""
+    settings = result.settings.model_dump(mode="json")
+    if not settings["by_suite"]:
+        del settings["by_suite"]
+    return settings
 
 
 def _imported_identity(result: RunResult) -> dict[str, Any]:

@@ -162,6 +162,14 @@ class Machine(Record):
     declared: DeclaredMachine | None = Field(None, description="What the user declared.")
 
 
+class SuiteSettings(Record):
+    """How a suite is run that has trials or sampling of its own (METHODOLOGY.md 4)."""
+
+    suite: Text
+    trials: Annotated[int, Field(ge=1, le=100)] = Field(description="Scored trials of each task.")
+    sampling: Sampling = Field(description="Sent explicitly with every request of the suite.")
+
+
 class Settings(Record):
     """The core settings: equal, or the runs are not comparable (METHODOLOGY.md 4).
 
@@ -169,9 +177,14 @@ class Settings(Record):
     """
 
     trials: Annotated[int, Field(ge=1, le=100)] | None = Field(
-        description="Scored trials per quality task."
+        description="Scored trials per quality task, but for suites in `by_suite`."
     )
-    sampling: Sampling | None = Field(description="Sent explicitly with every request.")
+    sampling: Sampling | None = Field(
+        description="Sent explicitly with every request, but for suites in `by_suite`."
+    )
+    by_suite: Many[SuiteSettings] = Field(
+        (), max_length=100, description="Suites that are run in a way of their own."
+    )
     seed_rule: Text | None = Field(
         description="How a trial gets its seed: 1000 + number of the trial."
     )
@@ -191,6 +204,19 @@ class Settings(Record):
     fresh_seed: Count | None = Field(
         None, description="Seed of fresh instances; null: frozen ones."
     )
+
+    def trials_of(self, suite: str) -> int | None:
+        """Scored trials of each task of `suite`; None in an import that does not state them."""
+        own = self._own(suite)
+        return self.trials if own is None else own.trials
+
+    def sampling_of(self, suite: str) -> Sampling | None:
+        """Sampling of `suite`; None in an import that does not state it."""
+        own = self._own(suite)
+        return self.sampling if own is None else own.sampling
+
+    def _own(self, suite: str) -> SuiteSettings | None:
+        return next((one for one in self.by_suite if one.suite == suite), None)
 
 
 class Determinism(Record):

@@ -13,6 +13,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Annotated
 
 from pydantic import Field
@@ -24,7 +25,8 @@ from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.clock import minutes, read_clock
 from bench_loop.verifiers.dates import read_date
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
-from bench_loop.verifiers.extraction import answer_line, plain
+from bench_loop.verifiers.extraction import LONGEST_ANSWER_LINE, answer_line, plain
+from bench_loop.verifiers.quantity import read_quantity
 
 LONGEST_REPLY = 20_000
 """Characters; no task asks for as many, and longer text is not looked into."""
@@ -38,6 +40,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
 _ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—>]\s|\band\b|\bthen\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^\s*\(?\d{1,2}[.)]\s*")
 _LAST_REMARK = re.compile(r"(?<=[\w\])>])\s*\([^()]*\)[\s.]*$")
+_PART_NAME = re.compile(r"^[^:=]*[:=]\s*")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _BLANK = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _SENTENCE_END = re.compile(r"[.!?]+[\"'”’)]*(?=\s|\Z)")
@@ -62,6 +65,16 @@ class Bounds(Record):
         )
 
 
+class Part(Record):
+    """One part of an answer line of several: words, or a number with its unit."""
+
+    answers: tuple[str, ...] = Field((), description="It is one of these, but for case.")
+    value: float | None = Field(None, description="In place of `answers`: the number.")
+    units: dict[str, float] = Field(
+        {"": 1.0}, description="Unit text to factor; the empty text is a bare number."
+    )
+
+
 class WordPuzzle(Record):
     """One line made of given words, each used once."""
 
@@ -84,6 +97,11 @@ class Expected(Record):
     )
     item_labels: Texts | None = Field(
         None, description="What may stand beside each item, such as its day: its own and no other."
+    )
+    parts: tuple[Part, ...] | None = Field(
+        None,
+        min_length=2,
+        description="The answer has these parts in order, separated by semicolons, or by commas.",
     )
     clock: str | None = Field(
         None,
@@ -129,6 +147,11 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "items", "an item may not hold a comma, another mark or 'and'")
     if expected.item_labels and len(expected.item_labels) != len(expected.items or ()):
         raise refuse(task, "item_labels", "there must be one for each item")
+    for at, part in enumerate(expected.parts or ()):
+        if bool(part.answers) == (part.value is not None):
+            raise refuse(task, f"parts.{at}", "give either answers or a value")
+        if part.value is not None and 1.0 not in part.units.values():
+            raise refuse(task, f"parts.{at}.units", "one unit must be the base unit, with factor 1")
     if expected.date is not None:
         try:
             dt.date.fromisoformat(expected.date)
@@ -158,7 +181,7 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
     """
     expected = read_expected(task, Expected)
     if output.convention == "answer_line":
-        answer = answer_line(output.text)
+        answer = answer_line(output.text) or _parts_alone(expected, output.text)
         if answer is None:
             return failed("no_answer", "The reply has no answer line.")
     else:
@@ -232,6 +255,45 @@ def _items(expected: Expected, answer: str) -> Broken | None:
         if _without_label(item, label) != _tidy(right):
             return f"wrong_item:{number}", f"Item {number} is not the expected one."
     return None
+
+
+def _parts(expected: Expected, answer: str) -> Broken | None:
+    if expected.parts is None:
+        return None
+    got = _split(answer, len(expected.parts))
+    if len(got) != len(expected.parts):
+        return "part_count", f"The answer line has {_number(len(got), 'part')}."
+    for number, (text, part) in enumerate(zip(got, expected.parts, strict=True), 1):
+        if not _is_part(text, part):
+            return f"wrong_part:{number}", f"Part {number} is not the expected one."
+    return None
+
+
+def _parts_alone(expected: Expected, reply: str) -> str | None:
+    """The last line, where it is nothing but so many parts: the word ANSWER was left out."""
+    lines = [line for line in reply.splitlines() if line.strip()]
+    if expected.parts is None or not lines or len(lines[-1]) > LONGEST_ANSWER_LINE:
+        return None
+    line = plain(lines[-1]).strip()
+    return line if line.count(";") == len(expected.parts) - 1 else None
+
+
+def _split(answer: str, count: int) -> list[str]:
+    """The parts of an answer line: at its semicolons; where it has none, at its commas."""
+    line = plain(answer).strip().rstrip(".;").strip()
+    if ";" in line or line.count(", ") != count - 1:
+        return [part for part in line.split(";") if part.strip()]
+    return line.split(", ")
+
+
+def _is_part(text: str, part: Part) -> bool:
+    """Whether `text` says the part, alone or behind its name (`keeper: Ann`, `sum = 3`)."""
+    if part.value is None:
+        known = set(map(_tidy, part.answers))
+        return _tidy(text) in known or _tidy(_PART_NAME.sub("", text)) in known
+    units = {plain(unit).casefold(): Fraction(repr(f)) for unit, f in part.units.items()}
+    found = read_quantity(text.strip(" <>"), units).value
+    return found is not None and found == Fraction(repr(part.value))
 
 
 def _listed(answer: str, labels: tuple[str, ...]) -> list[str]:
@@ -406,6 +468,7 @@ def _word_puzzle(expected: Expected, answer: str) -> Broken | None:
 RULES: tuple[Callable[[Expected, str], Broken | None], ...] = (
     _answers,
     _items,
+    _parts,
     _clock,
     _date,
     _equals,

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench_loop.cli import main
+from bench_loop.config import machine_id
+from bench_loop.result.records import RunResult, Spread
 from bench_loop.result.store import save, to_bytes
 from tests.console.make_run import make_run
 from tests.fakes.server import FakeServer, Reply, Request, json_reply
@@ -165,3 +167,53 @@ def test_three_runs_are_ranked_and_say_who_has_no_rank(
     assert "ranks by quality" in shown
     assert shown.count("\n1-2   ") == 2
     assert "C has no rank. Runs of the profile smoke are never ranked." in shown
+
+
+def measured_here(home: Path, **speed: float) -> RunResult:
+    """A result of this installation, with these medians."""
+    made = make_run()
+    assert made.speed is not None
+    spreads = {
+        name: Spread(peak=value, mean=value, median=value, n=3) for name, value in speed.items()
+    }
+    result = made.model_copy(
+        update={
+            "machine": made.machine.model_copy(update={"machine_id": machine_id()}),
+            "speed": made.speed.model_copy(update=spreads),
+        }
+    )
+    save(result, home / "results")
+    return result
+
+
+def test_without_a_result_no_time_is_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites") == 0
+    assert "not measured yet" in " ".join(capsys.readouterr().out.split())
+    assert run("suites", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {suite["expected_s"] for suite in found["suites"]} == {None}
+
+
+def test_times_are_expected_by_the_newest_speed_of_this_installation(
+    benchloop_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchloop_home.mkdir(exist_ok=True)
+    save(make_run(), benchloop_home / "results")  # of another machine
+    result = measured_here(benchloop_home, prompt_tps=2000.0, generation_tps=50.0)
+    assert run("suites", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert result.run_id in found["expected_basis"]
+    expected = {one["name"]: one["expected_s"] for one in (*found["suites"], *found["profiles"])}
+    assert 0 < expected["smoke"] < expected["core"] < expected["full"]
+    assert expected["longcontext"] > 100_000 / 2000
+    assert run("suites", "longcontext") == 0
+    assert "would take on this machine" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_suite_tells_its_levels_tags_and_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("suites") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "longcontext 1.0 8 2/3/3" in shown
+    assert "Facts in a long text: arithmetic, correction" in shown
+    assert run("suites", "agent", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["trials"] == 3

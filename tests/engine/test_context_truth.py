@@ -7,11 +7,18 @@ import re
 import pytest
 
 from bench_loop.contracts.chat import ChatReply, Message, TokenCounts
-from bench_loop.engine.context import Usable, probe_steps, refuse_cut_task, usable_window
+from bench_loop.engine.context import (
+    SAMPLE_CHARACTERS,
+    Usable,
+    WindowGuard,
+    probe_steps,
+    refuse_cut_task,
+    usable_window,
+)
 from bench_loop.engine.packs import load_pack
 from bench_loop.engine.speed_plans import Rates
 from bench_loop.engine.speed_prompts import PromptMaker
-from bench_loop.errors import ContextCutError, EngineRejectedError
+from bench_loop.errors import ContextCutError, EngineRejectedError, ProviderError
 from bench_loop.result.records import RequestRecord, Trial
 from tests.engine.doubles import ScriptedProvider, make_task, reply
 from tests.scoring.make_trials import HASH
@@ -96,3 +103,57 @@ def test_a_task_that_was_read_does_not(read_tokens: int | None) -> None:
 def test_a_short_task_whose_remembered_tokens_are_not_counted_does_not() -> None:
     task = make_task(messages=(Message(role="user", content="words " * 1000),))
     refuse_cut_task(task, trial_with(3), 8192)
+
+
+LONG = make_task(messages=(Message(role="user", content="word " * 4000),))
+
+
+def no_sample(prompt: str, tokens: int) -> ChatReply:
+    raise AssertionError("nothing is asked where the server has a tokenizer")
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_prompt_that_the_tokenizer_counts_must_fit_with_its_answer() -> None:
+    why = WindowGuard(words, no_sample, 4096).why_not(LONG, 256)
+    assert why == (
+        "The prompt has 4,000 tokens and the answer may take 256, more than the loaded window of "
+        "4,096; nothing was sent."
+    )
+    assert WindowGuard(words, no_sample, 4256).why_not(LONG, 256) is None
+    assert WindowGuard(words, no_sample, 4255).why_not(LONG, 256) is not None
+
+
+def test_a_short_prompt_is_not_even_counted() -> None:
+    def count(text: str) -> int:
+        raise AssertionError("a token for every two characters would fit")
+
+    short = make_task(messages=(Message(role="user", content="word " * 100),))
+    assert WindowGuard(count, no_sample, 2048).why_not(short, 256) is None
+    assert WindowGuard(count, no_sample, None).why_not(LONG, 256) is None
+
+
+def test_without_a_tokenizer_a_part_of_the_prompt_is_sent_to_learn_its_tokens() -> None:
+    sent: list[tuple[int, int]] = []
+
+    def sample(prompt: str, tokens: int) -> ChatReply:
+        sent.append((len(prompt), tokens))
+        return reply(tokens=TokenCounts(prompt=words(prompt) + 10, basis="usage"))
+
+    guard = WindowGuard(lambda text: None, sample, 4096)
+    assert (guard.why_not(LONG, 256) or "").startswith("The prompt has about 4,05")
+    assert sent == [(SAMPLE_CHARACTERS, 1)]
+    assert WindowGuard(lambda text: None, sample, 8192).why_not(LONG, 256) is None
+
+
+def test_where_nobody_can_tell_the_prompt_is_sent() -> None:
+    def fails(prompt: str, tokens: int) -> ChatReply:
+        raise ProviderError("Server busy.")
+
+    def silent(prompt: str, tokens: int) -> ChatReply:
+        return reply(tokens=TokenCounts())
+
+    for sample in (fails, silent):
+        assert WindowGuard(lambda text: None, sample, 4096).why_not(LONG, 256) is None

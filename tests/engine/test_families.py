@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bench_loop.engine.families import family_names, load_family
-from bench_loop.engine.packs import read_pack
+from bench_loop.engine.packs import read_lone_task, read_pack, read_task
 from bench_loop.engine.validate import task_faults
 from bench_loop.errors import PackError
+from bench_loop.result.fingerprint import UNSET
 
 MANIFEST = """\
 name: sums
@@ -143,3 +145,60 @@ def test_at_most_two_official_tasks_are_of_one_family(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text.replace("sums.seven", f"sums.{name}"))
     with pytest.raises(PackError, match="more than 2 tasks"):
         read_pack(folder)
+
+
+NAMED = """\
+id: sums.nine
+family: two-numbers
+drawn: {path: plus, seed: 3, prompt_hash: "HASH"}
+title: Named
+"""
+
+
+@pytest.fixture
+def named(folder: Path) -> Path:
+    """A task that names its draw, with the hash of its prompt, which the error tells."""
+    file = folder / "nine.yaml"
+    file.write_text(NAMED.replace("HASH", UNSET))
+    with pytest.raises(PackError, match="makes another prompt") as caught:
+        read_task(file, "sums")
+    file.write_text(NAMED.replace("HASH", caught.value.reason.rpartition(" ")[2]))
+    return file
+
+
+def test_a_task_may_name_a_draw_and_what_its_file_says_goes_before(named: Path) -> None:
+    task = read_task(named, "sums")
+    assert (task.title, task.notes, task.family) == ("Named", "One step.", "two-numbers")
+    assert task.messages[0].content.startswith("What is ")
+    assert task_faults(read_pack(named.parent), task) == []
+    assert read_lone_task(named) == task
+
+
+def test_another_prompt_of_the_generator_is_noticed(named: Path) -> None:
+    generator = named.parent / "families" / "two_numbers.py"
+    copy = named.parent.parent / "changed" / "sums"
+    shutil.copytree(named.parent, copy)
+    (copy / "families" / "two_numbers.py").write_text(generator.read_text().replace("50", "60"))
+    with pytest.raises(PackError, match="the generator makes another prompt: sha256:") as caught:
+        read_task(copy / "nine.yaml", "sums")
+    assert caught.value.field == "drawn.prompt_hash"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("family: two-numbers\n", "", "family"),
+        ("family: two-numbers", "family: no-such", None),
+        ("path: plus", "path: times", "drawn.path"),
+        ("seed: 3, ", "", "seed"),
+        ("seed: 3", "seed: three", "seed"),
+        ("title:", "prompt: What is 2 + 3?\ntitle:", "prompt"),
+    ],
+)
+def test_a_draw_that_is_named_wrongly_is_refused(
+    old: str, new: str, field: str | None, named: Path
+) -> None:
+    named.write_text(named.read_text().replace(old, new))
+    with pytest.raises(PackError) as caught:
+        read_task(named, "sums")
+    assert caught.value.field == field

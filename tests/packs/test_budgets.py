@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.packs import Pack, load_pack
 from tests.components import need_llama_cpp
+from tests.packs.test_keys_longcontext import TIERS
 
 QUALITY = ("dataextract", "instructfollow", "loop_schema", "reasonmath")
 WITH_SMOKE = ("instructfollow", "loop_schema", "reasonmath")
 SMOKE_CAP = 192
 LARGEST_SPEED_PROMPT = 4096
+TEMPLATE_TOKENS = 45
+"""Room for what a chat template adds: SmolLM2's adds a system prompt."""
+SMALLEST_WINDOWS = {1800: 2048, 7000: 8192, 14000: 16384, 28000: 32768}
 
 Count = Callable[[str], int]
 
@@ -35,7 +40,7 @@ def count() -> Iterator[Count]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", QUALITY)
+@pytest.mark.parametrize("name", [*QUALITY, "longcontext"])
 def test_answer_budgets_are_four_times_the_longest_right_answer(name: str, count: Count) -> None:
     for task in load_pack(name).tasks:
         longest = max(count(text) for text in (task.reference, *task.also_right))
@@ -70,3 +75,14 @@ def test_smoke_keeps_its_token_budget(count: Count) -> None:
 @pytest.mark.real
 def test_the_largest_speed_prompt_can_be_cut_from_the_prose(count: Count) -> None:
     assert count(load_pack("speed").texts["prose"]) > LARGEST_SPEED_PROMPT
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("task", load_pack("longcontext").tasks, ids=lambda task: task.id)
+def test_a_long_prompt_has_the_tokens_that_its_notes_say_and_fits_its_window(
+    task: BenchmarkTask, count: Count
+) -> None:
+    tokens, tier = count(task.messages[0].content), TIERS[task.id.partition(".")[2]]
+    assert f"{tokens:,} tokens by SmolLM2's tokenizer" in " ".join(task.notes.split())
+    assert abs(tokens + TEMPLATE_TOKENS - tier) <= 0.04 * tier
+    assert tokens + TEMPLATE_TOKENS + task.limits.answer_tokens <= SMALLEST_WINDOWS[tier]

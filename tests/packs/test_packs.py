@@ -77,6 +77,7 @@ def test_the_shipped_packs_are_found_and_read_once() -> None:
         "coding",
         "dataextract",
         "instructfollow",
+        "longcontext",
         "loop_code_fix",
         "loop_schema",
         "reasonmath",

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import bench_loop
-from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, TokenCounts
+from bench_loop.contracts.chat import EngineTimings, StreamFacts, TokenCounts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Trajectory
 from bench_loop.contracts.verifier import Output, TaskScore
@@ -266,11 +266,12 @@ def make_machine(gpu: str | None = "RTX 4090", **changes: Any) -> Machine:
 
 def make_settings(plan: RunPlan, **changes: Any) -> Settings:
     fields: dict[str, Any] = {
-        "trials": 1,
-        "sampling": Sampling(),
+        "trials": plan.trials,
+        "sampling": plan.sampling,
+        "by_suite": plan.own_settings,
         "seed_rule": SEED_RULE,
         "answer_budget_rule": plan.answer_budget_rule,
-        "context_window": 8192,
+        "context_window": plan.context_window,
         "wall_limit_rule": WALL_LIMIT_RULE,
         "speed_budget_s": 720.0,
         "use_prompt_cache": True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench_loop.contracts.chat import EngineTimings
+from bench_loop.contracts.chat import EngineTimings, Sampling
 from bench_loop.result.records import (
     Artifact,
     DeclaredMachine,
@@ -17,6 +17,7 @@ from bench_loop.result.records import (
     Power,
     RunResult,
     Spread,
+    SuiteSettings,
     Trial,
 )
 from submissions import checks
@@ -55,6 +56,15 @@ def test_an_honest_run_has_no_finding_but_notes(profile: str) -> None:
 
 def test_an_honest_run_of_picked_suites_is_accepted() -> None:
     assert findings(honest(suites=["reasonmath"])) == []
+
+
+def test_a_suite_said_to_have_its_own_trials_must_have_them_and_the_packs_sampling() -> None:
+    result = honest()
+    own = SuiteSettings(suite="reasonmath", trials=3, sampling=Sampling(temperature=0.7))
+    settings = result.settings.model_copy(update={"by_suite": (own,)})
+    changed = rescored(result.model_copy(update={"settings": settings}))
+    assert "trials" in fields(changed)
+    assert fields(changed, "needs_review") == {"settings.by_suite"}
 
 
 def test_an_honest_failing_run_is_accepted() -> None:

@@ -20,6 +20,13 @@ PUZZLE = {
     }
 }
 
+PARTS = {
+    "parts": [
+        {"answers": ["K-48", "crate K-48"]},
+        {"value": 61, "units": {"": 1, "kWh": 1, "MWh": 1000}},
+        {"value": 7},
+    ]
+}
 LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
 
 
@@ -37,6 +44,12 @@ LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
         ({"items": ["Ada", "Ben"]}, "1. Ada, 2. Ben", "2. Ben, 1. Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "(Ada, Ben)", "(Ada), Cy", "wrong_item:2"),
         ({"items": ["Ada", "Ben"]}, "Ada / Ben (in this order)", "Ada or Ben", "item_count"),
+        (PARTS, "Crate K-48; 61 kWh; 7", "Crate K-48; 61 kWh; 8", "wrong_part:3"),
+        (PARTS, "K-48, 61, 7", "K-48; 7; 61", "wrong_part:2"),
+        (PARTS, "<crate: k-48>; <rise = 61>; <entry 7>.", "K-49; 61; 7", "wrong_part:1"),
+        (PARTS, "**K-48**; 61 kWh; 7;", "K-48; 61", "part_count"),
+        (PARTS, "K-48; 0.061 MWh; 7", "K-48; 60 or 61; 7", "wrong_part:2"),
+        (PARTS, "K-48; 61 (between 3 and 4); 7", "K-48 or K-49; 61; 7", "wrong_part:1"),
         (LABELLED, "Monday: Ada, Tuesday: Ben", "Tuesday: Ada, Monday: Ben", "wrong_item:1"),
         (LABELLED, "Ada (Mon), Ben (Tue)", "Ada (Tue), Ben (Mon)", "wrong_item:1"),
         (LABELLED, "Ada on Monday and Ben on Tuesday", "Ada, Ben on Monday", "wrong_item:2"),
@@ -123,7 +136,7 @@ def test_a_wrong_number_is_told_in_a_sentence(
 
 
 def test_every_rule_has_a_case_above() -> None:
-    assert len(RULES) == 18
+    assert len(RULES) == 19
 
 
 @pytest.mark.parametrize(
@@ -196,3 +209,27 @@ def test_words_are_what_white_space_separates(text: str, number: int) -> None:
 )
 def test_sentences_end_with_a_mark(text: str, number: int) -> None:
     assert len(sentences(text)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I looked.\nANSWER: K-48; 61; 7", None),
+        ("I looked.\n**K-48; 61; 7**", None),
+        ("The crate is K-48.\nThe answers are above; look there; thanks", "wrong_part:1"),
+        ("The crate is K-48, the rise 61, the entry 7.", "no_answer"),
+    ],
+)
+def test_a_last_line_of_parts_is_an_answer_line_without_the_word(
+    text: str, reason: str | None
+) -> None:
+    assert judged("exact", PARTS, text, "answer_line").reason == reason
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{}, {"answers": ["a"], "value": 1}, {"value": 1, "units": {"km": 1000}}],
+)
+def test_a_part_is_words_or_a_number_with_a_base_unit(part: dict[str, Any]) -> None:
+    with pytest.raises(PackError, match=r"parts\.1"):
+        check(make_task("exact", {"parts": [{"value": 1}, part]}))
