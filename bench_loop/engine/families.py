@@ -48,12 +48,18 @@ class Family:
     paths: tuple[str, ...]
     draw: Draw
 
-    def instances(self, seed: int, count: int, taken: Collection[str] = ()) -> list[Instance]:
+    def instances(
+        self,
+        seed: int,
+        count: int,
+        taken: Collection[str] = (),
+        is_known: Callable[[Instance], bool] = lambda instance: False,
+    ) -> list[Instance]:
         """`count` instances whose answers differ from each other and from those `taken`.
 
-        The paths come in equal shares, in an order that the seed decides. The same seed gives the
-        same instances, whatever the count. Raises PackError when the family cannot give so many, or
-        gives one that is no task.
+        What `is_known` is thrown away, and the next one drawn. The paths come in equal shares, in
+        an order that the seed decides. The same seed gives the same instances, whatever the count.
+        Raises PackError when the family cannot give so many, or gives one that is no task.
         """
         random = Random(f"{self.suite}.{self.name}.{seed}")  # noqa: S311 - repeatable draws
         paths = list(self.paths)
@@ -76,7 +82,9 @@ class Family:
                 continue
             seen.add(answer)
             task = self._task(raw, f"{self.suite}.{self.name}-{seed}-{len(found) + 1}")
-            found.append(Instance(task, path, answer))
+            instance = Instance(task, path, answer)
+            if not is_known(instance):
+                found.append(instance)
         if len(found) < count:
             raise PackError(self.file, None, f"has no {count} instances with different answers")
         return found

@@ -69,6 +69,8 @@ class QualitySuites:
         trial = run_trial(
             suite, task, number, self.harness, self.recorder, self._settings_of(task, number)
         )
+        if suite.pack.fresh_seed is not None:
+            trial = trial.model_copy(update={"family": task.family})
         if trial.outcome == "truncated" and not ledger.has_time(0.0):
             return False  # Cut by the budget of the run, which says nothing of the model.
         ledger.keep(trial)

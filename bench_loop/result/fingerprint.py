@@ -35,7 +35,7 @@ def fingerprint(result: RunResult) -> str:
     another name are the same run. An import is known by its file and the figures in it. Raises
     ResultError for a number that JSON cannot carry exactly.
     """
-    trials = [trial.model_dump(mode="json") for trial in result.trials]
+    trials = [_without(trial.model_dump(mode="json"), "family") for trial in result.trials]
     try:
         return tagged_hash(
             _imported_identity(result)
@@ -43,7 +43,15 @@ def fingerprint(result: RunResult) -> str:
                 "subject": result.subject.model_dump(mode="json"),
                 "settings": result.settings.model_dump(mode="json"),
                 "suites": [
-                    {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
+                    _without(
+                        {
+                            "suite": suite.suite,
+                            "version": suite.version,
+                            "pack_hash": suite.pack_hash,
+                            "is_private": suite.is_private,
+                        },
+                        "is_private",
+                    )
                     for suite in sorted(result.suites, key=lambda suite: suite.suite)
                 ],
                 "trials": sorted(trials, key=rfc8785.dumps),
@@ -51,6 +59,13 @@ def fingerprint(result: RunResult) -> str:
         )
     except rfc8785.CanonicalizationError as error:
         raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error
+
+
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """`fields` without one that older results do not have, where it says nothing."""
+    if not fields[name]:
+        del fields[name]
+    return fields
 
 
 def _imported_identity(result: RunResult) -> dict[str, Any]:

@@ -349,6 +349,14 @@ class SuiteResult(Record):
     truncated_count: Count | None
     error_count: Count | None = Field(description="harness_error and infrastructure_error.")
     median_latency_s: Seconds | None = None
+    left_out_count: Count | None = Field(
+        None,
+        description="Of fresh instances: official tasks left out, as they belong to no family; "
+        "null: the tasks are frozen.",
+    )
+    is_private: bool = Field(
+        False, description="A person's own pack: never uploaded, never ranked."
+    )
 
 
 class Artifact(Record):
@@ -383,6 +391,11 @@ class Trial(Record):
     trial: int = Field(ge=0, description="1, 2, ...; 0 for a warm-up.")
     seed: Count | None = None
     is_warmup: bool = Field(False, description="Warm-ups are kept and never scored.")
+    family: Text | None = Field(
+        None,
+        description="Family of which the task is a fresh instance, all of which count as one task; "
+        "null: a frozen task.",
+    )
     verifier_type: VerifierType | None = Field(None, description="Null in the speed suite.")
     outcome: Outcome | None = Field(
         None, description="Null where nothing is judged: a measured speed trial."

@@ -224,7 +224,8 @@ def _shown(name: str) -> str:
 
 
 def _comparability() -> str:
-    equal = [name for name, _ in compare.CORE_SETTINGS + compare.HARNESS_SETTINGS]
+    settings = compare.CORE_SETTINGS + compare.HARNESS_SETTINGS
+    equal = [compare.INSTANCES, *(name for name, _ in settings)]
     sampling = [field.replace("_", " ") for field in Sampling.model_fields]
     speed_only = [name for name, _ in compare.SPEED_SETTINGS]
     return (
