@@ -113,6 +113,14 @@ def submittable(data: bytes, name: str) -> RunResult:
     from bench_loop.result.store import from_bytes
 
     result = from_bytes(data, name)
+    for index, suite in enumerate(result.suites):
+        if suite.is_private:
+            raise ResultError(
+                name,
+                f"suites.{index}.is_private",
+                f"{suite.suite} is a private pack: its results stay on this machine",
+                remedy="Run official suites to have something to submit.",
+            )
     if result.status != "complete":
         raise ResultError(
             name,

@@ -61,6 +61,8 @@ class Asked(Record):
     gpu_memory_gb: float | None
     output: str = Field(description="Folder of the result files.")
     cool_down_s: Seconds = Field(description="Longest wait between two models.")
+    fresh_seed: Count | None = Field(None, description="Seed of fresh instances; null: frozen.")
+    packs: str | None = Field(None, description="Folder of the person's own packs; null: none.")
 
 
 class QueuedRun(Record):

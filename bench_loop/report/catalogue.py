@@ -42,16 +42,18 @@ def print_suite(pack: Pack, screen: Console) -> None:
     """One suite: what it is, and its tasks with difficulty, capabilities and profiles."""
     screen.print(Text.assemble((clean(pack.name), "figure"), f" {pack.version}"))
     screen.print(Text(clean(f"{pack.title}. {pack.description}")), width=width(screen))
-    screen.print(Text(f"{pack.dimension}, pack {pack.pack_hash[:19]}", style="basis"))
+    whose = ", private: never uploaded or ranked" if pack.is_private else ""
+    screen.print(Text(f"{pack.dimension}, pack {pack.pack_hash[:19]}{whose}", style="basis"))
     screen.print()
     if not pack.tasks:
         screen.print("It measures speed and has no tasks to pass.")
         return
-    table = _table("task", "difficulty", "capabilities", "profiles")
+    table = _table("task", "difficulty", "family", "capabilities", "profiles")
     for task in pack.tasks:
         profiles = [profile for profile, ids in pack.profiles.items() if task.id in ids]
         name = task.id.removeprefix(f"{pack.name}.")
-        _add(table, name, task.difficulty, ", ".join(task.capability_tags), ", ".join(profiles))
+        tags = ", ".join(task.capability_tags)
+        _add(table, name, task.difficulty, task.family or "-", tags, ", ".join(profiles))
     _print(screen, table)
 
 
@@ -73,6 +75,7 @@ def suite_json(pack: Pack) -> dict[str, Any]:
         "description": pack.description,
         "convention": pack.convention,
         "pack_hash": pack.pack_hash,
+        "is_private": pack.is_private,
         "profiles": {profile: list(ids) for profile, ids in pack.profiles.items()},
         "tasks": [_task_json(task) for task in pack.tasks],
     }
@@ -83,6 +86,7 @@ def _task_json(task: BenchmarkTask) -> dict[str, Any]:
         "id": task.id,
         "title": task.title,
         "difficulty": task.difficulty,
+        "family": task.family,
         "capability_tags": list(task.capability_tags),
         "verifier_type": task.verifier_type,
         "answer_tokens": task.limits.answer_tokens,

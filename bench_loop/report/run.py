@@ -256,6 +256,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
             f"{sampling.top_p:g}, {sampling.top_k}, {sampling.min_p:g}" if sampling else None,
         ),
         ("seeds", settings.seed_rule),
+        ("fresh instances", _seed(settings.fresh_seed)),
         ("trials a task", None if settings.trials is None else str(settings.trials)),
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
@@ -278,6 +279,10 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
 def _windows(asked: int | None, loaded: int | None) -> str | None:
     read_back = figures.count(loaded) if loaded else "not read back"
     return None if asked is None else f"{figures.count(asked)}, {read_back}"
+
+
+def _seed(seed: int | None) -> str | None:
+    return None if seed is None else f"seed {seed}"
 
 
 def _thinking(result: RunHeader) -> str | None:
@@ -364,6 +369,10 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
+    if settings.fresh_seed is not None:
+        words += ["--fresh-seed", str(settings.fresh_seed)]
+    if any(suite.is_private for suite in result.suites):
+        words += ["--packs", "DIR"]
     if settings.trials is not None and settings.trials > 1:
         words += ["--trials", str(settings.trials)]
     if settings.context_window != CONTEXT_WINDOW:
