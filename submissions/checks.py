@@ -24,7 +24,6 @@ import bench_loop
 from bench_loop.config import bundled
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.fresh import LARGEST_SEED
 from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
@@ -108,7 +107,7 @@ class Upload:
     @property
     def shelf(self) -> Shelf:
         """The official packs, or the fresh instances of them that its seed draws."""
-        return shelf_of(self.result)
+        return Shelf(self.result.settings.fresh_seed)
 
     @cached_property
     def packs(self) -> dict[str, Pack]:
@@ -137,12 +136,6 @@ class Upload:
 
 
 Check = Callable[[Upload], Iterator[Finding]]
-
-
-def shelf_of(result: RunResult) -> Shelf:
-    """Where the packs of a result come from; a seed that no run may have is not drawn with."""
-    seed = result.settings.fresh_seed
-    return Shelf(seed if seed is None or seed <= LARGEST_SEED else None)
 
 
 def refused(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
@@ -240,15 +233,6 @@ def check_fingerprint(upload: Upload) -> Iterator[Finding]:
             "fingerprint_mismatch",
             "fingerprint",
             "The fingerprint does not belong to this content; the file was changed after the run.",
-        )
-
-
-def check_seed(upload: Upload) -> Iterator[Finding]:
-    """Fresh instances were drawn with a seed that a run may have."""
-    seed = upload.result.settings.fresh_seed
-    if seed is not None and seed > LARGEST_SEED:
-        yield refused(
-            "unknown_seed", "settings.fresh_seed", f"Seeds go up to {LARGEST_SEED}.", seed=seed
         )
 
 
@@ -534,7 +518,7 @@ def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
 
 def missing_suites(result: RunResult) -> list[str]:
     """Suites that the profile asks for and the run does not hold."""
-    ran, shelf = {suite.suite for suite in result.suites}, shelf_of(result)
+    ran, shelf = {suite.suite for suite in result.suites}, Shelf(result.settings.fresh_seed)
     missing = []
     for name in pack_names():
         with suppress(PackError):  # Nothing can be drawn of it, and so nothing is missing.
@@ -898,7 +882,6 @@ CHECKS: Sequence[Check] = (
     check_versions,
     check_status,
     check_times,
-    check_seed,
     check_private,
     check_packs,
     check_trials,

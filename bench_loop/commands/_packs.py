@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands.parameters import Seed
+
 if TYPE_CHECKING:
     from bench_loop.engine.plan import RunPlan
 
-LARGEST_SEED = 2**31 - 1
-"""That of `engine/fresh.py`, which the help of a command is not to load."""
-
 fresh_seed_option = click.option(
     "--fresh-seed",
-    type=click.IntRange(0, LARGEST_SEED),
+    type=Seed(),
     metavar="N",
     help="Draw new instances of the tasks that belong to a family, by this seed; leave the others "
     "out. What was learned by heart is of no use on them.",

@@ -17,9 +17,6 @@ from bench_loop.engine.profiles import CUSTOM
 from bench_loop.engine.trajectory import example_output
 from bench_loop.verifiers.judging import judge, needs_sandbox
 
-LARGEST_SEED = 2**31 - 1
-"""A seed stands in the id of every task drawn by it."""
-
 
 def fresh_pack(pack: Pack, seed: int) -> Pack:
     """`pack` with fresh instances in place of its tasks; the speed pack as it is.

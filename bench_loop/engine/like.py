@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench_loop.engine.assemble import planned_settings, subject
-from bench_loop.engine.fresh import LARGEST_SEED
 from bench_loop.engine.journal import Conditions
 from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan
 from bench_loop.engine.profiles import CUSTOM, PROFILES
@@ -33,8 +32,6 @@ def plan_like(result: RunResult, packs: Path | None = None) -> RunPlan:
             "An imported result holds no plan that could be repeated.",
             remedy=f"Measure the model here: bench-loop run --model {result.subject.model_id}",
         )
-    if settings.fresh_seed is not None and settings.fresh_seed > LARGEST_SEED:
-        raise SetupError(f"No run may draw with the seed {settings.fresh_seed}.")
     shelf = Shelf(settings.fresh_seed, packs)
     here = shelf.names()
     missing = [suite.suite for suite in result.suites if suite.suite not in here]

@@ -22,7 +22,16 @@ from bench_loop.contracts.chat import (
     StreamFacts,
     TokenCounts,
 )
-from bench_loop.contracts.record import Count, Many, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.record import (
+    Count,
+    Many,
+    Positive,
+    Record,
+    Score,
+    Seconds,
+    Seed,
+    TaggedHash,
+)
 from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
 from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
@@ -188,9 +197,7 @@ class Settings(Record):
     flash_attention: bool | None = Field(None, description="Read from the server.")
     parallel_slots: Count | None = Field(None, description="Read from the server.")
     threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
-    fresh_seed: Count | None = Field(
-        None, description="Seed of fresh instances; null: frozen ones."
-    )
+    fresh_seed: Seed | None = Field(None, description="Seed of fresh instances; null: frozen ones.")
 
 
 class Determinism(Record):
