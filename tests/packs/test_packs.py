@@ -14,6 +14,7 @@ from bench_loop.engine.capabilities import CAPABILITIES
 from bench_loop.engine.packs import PackSuite, load_pack, pack_names, read_pack
 from bench_loop.errors import PackError, UsageError
 
+CANARY = "benchloop-canary-6f0d2c5e-91b7-4d0a-8c3e-5a7e1b942f60"
 MANIFEST = """\
 name: sums
 title: Sums
@@ -294,3 +295,10 @@ def test_the_speed_texts_never_repeat_themselves() -> None:
     sentences = [part.strip() for part in prose.replace("\n", " ").split(". ") if len(part) > 40]
     assert len(prose.encode()) >= 24 * 1024
     assert len(set(sentences)) == len(sentences)
+
+
+def test_every_fixture_and_generator_holds_the_canary() -> None:
+    folder = bundled("packs")
+    files = [*folder.glob("*/*.yaml"), *folder.glob("*/families/*.py")]
+    assert len(files) > 30
+    assert [str(file) for file in files if CANARY not in file.read_text("utf-8")] == []
