@@ -47,6 +47,8 @@ class Family:
     """As errors name it: `pack/families/file`."""
     paths: tuple[str, ...]
     draw: Draw
+    sentence: str = ""
+    """What it is: the first sentence of the file."""
 
     def instances(
         self,
@@ -124,4 +126,6 @@ def load_family(folder: Path, name: str) -> Family:
         raise PackError(file, "PATHS", "must be a tuple of two or more different names")
     if not callable(draw):
         raise PackError(file, "draw", "must be a function of a Random and a path")
-    return Family(folder.name, name, file, paths, draw)
+    about = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+    sentence = about.partition(". ")[0].removesuffix(".") + "." if about else ""
+    return Family(folder.name, name, file, paths, draw, sentence)

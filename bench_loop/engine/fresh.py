@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.families import Instance, load_family
-from bench_loop.engine.packs import Pack, hashed
+from bench_loop.engine.packs import Pack, hashed, runs_programs
 from bench_loop.engine.profiles import CUSTOM
 from bench_loop.engine.trajectory import example_output
-from bench_loop.verifiers.judging import judge, needs_sandbox
+from bench_loop.verifiers.judging import judge
+
+SHORTEST_PROGRAM = 20
+"""Characters from which on an answer does not stand in another program by chance."""
 
 
 def fresh_pack(pack: Pack, seed: int) -> Pack:
@@ -52,12 +55,12 @@ def _drawn(pack: Pack, seed: int) -> Mapping[str, BenchmarkTask]:
     for task in pack.tasks:
         if task.family is not None:
             by_family[task.family].append(task)
+
+    def is_known(instance: Instance) -> bool:
+        return any(is_same_answer(pack, instance, task) for task in pack.tasks)
+
     drawn = {}
     for name, official in by_family.items():
-
-        def is_known(instance: Instance, official: list[BenchmarkTask] = official) -> bool:
-            return any(is_same_answer(pack, instance, task) for task in official)
-
         instances = load_family(pack.folder, name).instances(seed, len(official), (), is_known)
         for task, instance in zip(official, instances, strict=True):
             drawn[task.id] = instance.task
@@ -73,13 +76,14 @@ def is_same_answer(pack: Pack, instance: Instance, official: BenchmarkTask) -> b
     task = instance.task
     if (task.messages, task.files) == (official.messages, official.files):
         return True
-    if task.tools != "workspace" and not needs_sandbox(task):
+    if not runs_programs(task) and not runs_programs(official):
         output = example_output(pack, official, official.reference)
         return judge(output, task).outcome == "pass"
-    known = official.reference
-    if isinstance(known, str):
-        return _bare(instance.answer) in _bare(known) or task.reference == known
-    return task.reference == known or task.expected == official.expected
+    if official.reference == task.reference or official.expected == task.expected:
+        return True
+    program = _bare(instance.answer)
+    is_told = isinstance(official.reference, str) and len(program) >= SHORTEST_PROGRAM
+    return is_told and program in _bare(str(official.reference))
 
 
 def _bare(text: str) -> str:

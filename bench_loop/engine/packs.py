@@ -128,7 +128,7 @@ class Pack:
     @property
     def needs_sandbox(self) -> bool:
         """Whether one of its tasks, or the verdict on it, runs code that a model wrote."""
-        return any(task.tools == "workspace" or needs_sandbox(task) for task in self.tasks)
+        return any(map(runs_programs, self.tasks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +156,11 @@ class PackSuite:
             convention=self.pack.convention,
         )
         return judge(output, task, self.sandbox)
+
+
+def runs_programs(task: BenchmarkTask) -> bool:
+    """Whether the task, or the verdict on it, has a program run."""
+    return task.tools == "workspace" or needs_sandbox(task)
 
 
 def pack_names(folder: Path | None = None) -> list[str]:

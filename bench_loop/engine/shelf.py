@@ -12,11 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from bench_loop.engine.fresh import fresh_pack
-from bench_loop.engine.packs import MANIFEST, Pack, load_pack, pack_names, read_pack
+from bench_loop.engine.packs import (
+    MANIFEST,
+    Pack,
+    load_pack,
+    pack_names,
+    read_pack,
+    runs_programs,
+)
 from bench_loop.engine.validate import pack_folders, task_faults
 from bench_loop.errors import PackError
 from bench_loop.registry import pick
-from bench_loop.verifiers.judging import needs_sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ def refuse_faults(packs: Iterable[Pack]) -> None:
     """
     for pack in packs:
         for task in pack.tasks:
-            if task.tools == "workspace" or needs_sandbox(task):
+            if runs_programs(task):
                 continue
             for fault in task_faults(pack, task):
                 remedy = f"See all that is wrong: bench-loop validate {pack.folder}"
