@@ -3,6 +3,8 @@
 # make lint    check style, types and imports
 # make bench   time what must stay quick, and the clocks (ARGS=--quick: without slow servers)
 # make hostile show what each kind of sandbox contains, measured here
+# make reference  run the reference models whole (hours; goes on where it was cut)
+# make fuzz    draw ten times as many instances of each family as the tests do
 # make docs    write the generated parts of the documentation again
 # make lock    write requirements/ci.txt again
 
@@ -18,7 +20,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; d
 	&& { echo "$$name"; break; }; done
 PYTHON ?= $(shell $(FIND_PYTHON))
 
-.PHONY: run test lint bench hostile docs lock clean
+.PHONY: run test lint bench hostile reference fuzz docs lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/bench-loop quickstart
@@ -40,11 +42,17 @@ bench: $(VENV)/dev.stamp
 hostile: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.hostile.table
 
+reference: $(VENV)/dev.stamp
+	@$(BIN)/python -m scripts.reference $(ARGS)
+
+fuzz: $(VENV)/dev.stamp
+	@BENCHLOOP_FUZZ=10 $(BIN)/python -m pytest tests/packs/families $(ARGS)
+
 docs: $(VENV)/dev.stamp
-	@$(BIN)/python scripts/docs.py
+	@$(BIN)/python -m scripts.docs
 
 lock: $(VENV)/dev.stamp
-	@$(BIN)/python scripts/lock.py
+	@$(BIN)/python -m scripts.lock
 
 clean:
 	@rm -rf $(VENV) build dist

@@ -26,6 +26,8 @@ from bench_loop.engine.task_schema import task_schema
 from bench_loop.engine.validate import DEGENERATE
 from bench_loop.result.schema import result_schema
 from bench_loop.scoring.methodology import methodology_markdown
+from scripts import reference
+from scripts.markdown import one_line, table
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 88
@@ -39,6 +41,7 @@ def documents() -> dict[Path, str]:
     return {
         **{page: fill(page.read_text(encoding="utf-8"), PARTS) for page in pages},
         ROOT / "docs" / "methodology.md": methodology_markdown(),
+        reference.PAGE: reference.page(reference.runs()),
         ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
         ROOT / "docs" / "result-v1.schema.json": json_text(result_schema()),
         ROOT / "packs" / "task.schema.json": json_text(task_schema()),
@@ -58,16 +61,6 @@ def fill(document: str, parts: Mapping[str, Callable[[], str]]) -> str:
 
     pattern = r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end of (?P=name) -->"
     return re.sub(pattern, part, document, flags=re.DOTALL)
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table."""
-    lines = [list(head), ["---"] * len(list(head)), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
-
-
-def _cell(value: object) -> str:
-    return " ".join(str(value).split()).replace("|", "\\|")
 
 
 # --- docs/commands.md, docs/suites.md -------------------------------------------------------------
@@ -172,8 +165,8 @@ def _suite_section(pack: Pack) -> str:
         ),
     )
     sections = [
-        f"### {pack.name} {pack.version}: {_cell(pack.title)}",
-        _cell(pack.description),
+        f"### {pack.name} {pack.version}: {one_line(pack.title)}",
+        one_line(pack.description),
         f"Answers are read as [`{pack.convention}`](#how-a-reply-is-read).",
         tasks,
         _family_table(families) if families else "None of its tasks belongs to a family yet.",

@@ -92,17 +92,20 @@ def connect(
     """
     from bench_loop.config import api_key
     from bench_loop.errors import ProviderError, UsageError
-    from bench_loop.providers import discover, embedded, ollama, openai_compat
 
     if provider == "embedded":
         if endpoint:
             raise UsageError("The embedded engine has no --endpoint.", remedy="Leave it out.")
+        from bench_loop.providers import embedded
+
         return embedded.start(
             model_id,
             context_window,
             on_progress=lambda text: click.echo(text, err=True),
             slots=streams,
         )
+    from bench_loop.providers import discover, ollama, openai_compat
+
     if endpoint is not None:
         met = discover.meet(endpoint, warn, provider=provider)
         provider, endpoint = met.provider, met.endpoint

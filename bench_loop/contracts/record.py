@@ -12,7 +12,13 @@ T = TypeVar("T")
 class Record(BaseModel):
     """Immutable; wrong types, unknown fields, NaN and infinity are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        defer_build=True,  # A command needs few of the records; the others cost it time and memory.
+    )
 
 
 class _FirstFault(FailFast):

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
+from bench_loop.safe_yaml import read_table
 
 _FILE = Path(__file__).with_name("known_bad.yaml")
 
@@ -38,7 +38,7 @@ class KnownBad:
 @cache
 def table() -> tuple[KnownBad, ...]:
     """All known faults. Raises ValueError for a line that is not right."""
-    lines = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    lines = read_table(_FILE)
     return tuple(
         KnownBad(
             engine=line["engine"],

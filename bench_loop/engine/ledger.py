@@ -11,6 +11,8 @@ from bench_loop.engine.forecast import Forecast
 from bench_loop.result.records import Trial
 from bench_loop.scoring.rates import generation_rate
 
+TELL_EVERY_S = 0.5
+"""The time left is not reckoned again sooner: nobody reads faster, and it costs a millisecond."""
 MOST_OUTAGES = 2
 """Trials in a row that may end as infrastructure_error before the run stops."""
 
@@ -36,6 +38,7 @@ class Ledger:
         self.trials: list[Trial] = list(kept)
         self._clock = clock
         self._began = clock()
+        self._told: float | None = None
         self.forecast: Forecast | None = None
         self.deadline: float | None = None
         self.is_out_of_time = False
@@ -61,13 +64,16 @@ class Ledger:
         rate = generation_rate(trial)
         self.listen(TrialFinished(self._number, trial, rate.tps if rate else None))
         if self.forecast is not None:
-            self.forecast.finish(trial, self._clock() - self._began)
-            self.tell_time_left()
+            now = self._clock()
+            self.forecast.finish(trial, now - self._began)
+            if self._told is None or now - self._told >= TELL_EVERY_S:
+                self.tell_time_left()
 
     def tell_time_left(self) -> None:
         """Say how long the run will still take, where that is known."""
         left = self.forecast.left() if self.forecast is not None else None
         if left is not None:
+            self._told = self._clock()
             self.listen(Forecasted(left))
 
     def end_repeats(self) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import yaml
 
 from bench_loop.errors import PackError
+from bench_loop.safe_yaml import Loader
 
 
-class _StrictLoader(yaml.SafeLoader):
+class _StrictLoader(Loader):
     """Knows null, true, false, integers and floats, and refuses double keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

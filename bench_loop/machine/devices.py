@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
+from bench_loop.safe_yaml import read_table
 
 _TABLE = Path(__file__).with_name("devices.yaml")
 
@@ -313,7 +313,7 @@ class _DeviceTable:
 
 @functools.cache
 def _table() -> _DeviceTable:
-    raw = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    raw = read_table(_TABLE)
     by_key: dict[str, Device] = {}
     for line in raw["devices"]:
         device = Device(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import plistlib
 import shutil
 import subprocess
 import threading
@@ -15,7 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
-from xml.parsers.expat import ExpatError
 
 from bench_loop.machine.probe import read_text, run_tool
 
@@ -66,6 +64,10 @@ def joules_from_powermetrics(document: bytes) -> float | None:
     Apple's chips give millijoules by unit, or their power together in milliwatts; Intel's the
     joules of the package. By Apple's own words the values are estimates.
     """
+    # Apple's machines alone need the parser of XML.
+    import plistlib
+    from xml.parsers.expat import ExpatError
+
     try:
         sample = plistlib.loads(document.strip(b"\0\n "))
     except (ValueError, ExpatError, plistlib.InvalidFileException, OverflowError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from bench_loop.safe_yaml import read_table
 
 _TABLE = Path(__file__).with_name("families.yaml")
 
@@ -63,7 +63,7 @@ class FamilyTable:
 @functools.cache
 def table() -> FamilyTable:
     """The table that came with this installation, read once."""
-    raw = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    raw = read_table(_TABLE)
     return FamilyTable(
         by_word=_families_by_word(raw["families"]),
         sizes={

@@ -264,6 +264,8 @@ class RunView:
     suites: tuple[SuiteRow, ...]
     has_pass_cubed: bool
     """Whether any suite was asked often enough for pass^3: else its column would be empty."""
+    capabilities: tuple[Reading, ...]
+    """Empty where the trials carry no tags, as imported ones."""
     trials: tuple[SuiteTrials, ...]
     speed: SpeedView | None
     settings: tuple[Reading, ...]

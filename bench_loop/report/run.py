@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
+from bench_loop.report.capabilities import capability_readings
 from bench_loop.report.figures import NOT_RUN
 from bench_loop.report.printable import one_line
 from bench_loop.report.probes import determinism, usable
@@ -70,6 +71,7 @@ def run_view(result: RunResult) -> RunView:
         outcomes=outcome_counts(trial.outcome for trial in judged),
         suites=tuple(suite_row(suite, result.trials) for suite in quality_suites(result)),
         has_pass_cubed=any(suite.pass_cubed is not None for suite in quality_suites(result)),
+        capabilities=capability_readings(judged),
         trials=suite_trials(with_outcome(result.trials)),
         speed=speed_view(result.speed, result.trials) if result.speed else None,
         settings=settings_readings(result),

@@ -14,6 +14,7 @@ from rich.text import Text
 from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
 from bench_loop.engine.gap import FoundGap
 from bench_loop.report import figures, views
+from bench_loop.report.capabilities import passed_tasks, tag_words
 from bench_loop.report.gap import gap_sentences
 from bench_loop.report.marks import (
     LABEL,
@@ -37,6 +38,7 @@ from bench_loop.report.speed import load_tables
 from bench_loop.report.stack import harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
+from bench_loop.scoring.capabilities import capability_scores
 
 __all__ = ["RunProgress", "print_run", "stack_nodes"]
 
@@ -87,6 +89,7 @@ def print_run(
         _tapes(result, judged, page),
         _scores(result, judged, page),
         _gap(gap, page),
+        _capabilities(judged, page),
         _losses(result, page),
         _onward(result, file, endpoint, page),
     )
@@ -276,6 +279,18 @@ def _gap(gap: FoundGap | None, page: _Page) -> Iterator[Text]:
     sentence, reading = gap_sentences(gap)
     yield from page.prose(Text(clean(sentence)))
     yield from page.prose(Text(reading, style="basis"))
+
+
+def _capabilities(judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+    """Of the tasks with each capability tag, how many were passed; nothing without tags."""
+    shown = [
+        Text.assemble((f"{tag_words(found)} ", "basis"), (passed_tasks(found), "figure"))
+        for found in capability_scores(judged)
+    ]
+    if shown:
+        first, *rest = side_by_side(shown, page.columns, indent=LABEL)
+        yield label("tasks passed").append_text(first[LABEL:])
+        yield from rest
 
 
 def _score_line(

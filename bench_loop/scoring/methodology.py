@@ -17,6 +17,7 @@ from bench_loop.result import compare
 from bench_loop.scoring import (
     aggregates,
     bands,
+    capabilities,
     constants,
     energy,
     gap,
@@ -75,6 +76,7 @@ _SCORES: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Diagnostic score", suites.diagnostic_score),
     ("Score of finished", suites.score_of_finished),
     ("pass^3", suites.pass_cubed),
+    ("Capabilities", capabilities.capability_scores),
     ("Quality", aggregates.quality_score),
     ("Speed", aggregates.speed_score),
     ("Reliability", aggregates.reliability_score),

@@ -308,3 +308,15 @@ def test_what_was_not_measured_takes_no_room() -> None:
     shown = text(make_run())
     assert "filled window" not in shown
     assert "sustained" not in shown
+
+
+def test_each_capability_has_its_passed_tasks() -> None:
+    shown = text(smoke())
+    (line,) = (line for line in shown.splitlines() if line.startswith("tasks passed"))
+    assert line.split(maxsplit=2)[2] == "arithmetic 2 of 4"
+
+
+def test_without_tags_there_is_no_line_of_capabilities() -> None:
+    run = smoke()
+    bare = [trial.model_copy(update={"capability_tags": ()}) for trial in run.trials]
+    assert "tasks passed" not in text(run.model_copy(update={"trials": tuple(bare)}))

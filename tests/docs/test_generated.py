@@ -12,7 +12,8 @@ from bench_loop.engine.families import load_family
 from bench_loop.engine.fresh import fresh_pack
 from bench_loop.engine.packs import read_pack
 from bench_loop.engine.validate import answer_faults, task_faults, validate
-from scripts.docs import documents, exit_codes, family_counts, fill, table, task_tables, type_of
+from scripts.docs import documents, exit_codes, family_counts, fill, task_tables, type_of
+from scripts.markdown import table
 from tests.engine.fresh_packs import official_packs
 
 ROOT = Path(__file__).parent.parent.parent

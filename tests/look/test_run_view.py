@@ -330,3 +330,16 @@ def test_a_resumed_run_says_so() -> None:
     whole = samples.result().model_copy(update={"parts": (part,)})
     assert any("made in 2 parts" in notice.text for notice in run_view(resumed).notices)
     assert not any("parts" in notice.text for notice in run_view(whole).notices)
+
+
+def test_abstention_accuracy_is_a_figure_of_its_own() -> None:
+    tags = {1: ("abstention",), 2: ("abstention", "tool_choice"), 3: ("tool_choice",)}
+    trials = [
+        samples.quality_trial("toolcall", number, outcome, capability_tags=tags[number])
+        for number, outcome in ((1, "pass"), (2, "fail"), (3, "fail"))
+    ]
+    found = run_view(samples.result(trials=trials)).capabilities
+    assert [(one.name, one.value) for one in found] == [
+        ("abstention", "50 (9–91), 1 of 2 tasks"),
+        ("tool choice", "0 (0–66), 0 of 2 tasks"),
+    ]

@@ -254,37 +254,6 @@ def test_the_delivery_fee_in_cents() -> None:
         assert case["value"] == (4 if cents in range(5000) else 0)
 
 
-def test_the_pallets_by_trying_every_bay() -> None:
-    replies = TASKS["toolcall.cold-store-move"].replies
-    assert replies is not None
-    rows = next(
-        rule.reply
-        for rule in replies.rules
-        if rule.tool == "list_bays" and rule.when["zone"] == "F"
-    )
-    free = {row["bay"]: replies.state[row["free_kg"]["$state"]] for row in rows}
-    cold = {row["bay"]: row["c"] for row in rows}
-    pallets = {
-        rule.reply["pallet"]: rule.reply for rule in replies.rules if rule.tool == "get_pallet"
-    }
-    placed = {}
-    for name in ("P-17", "P-18"):
-        weight, limit = pallets[name]["weight_kg"], pallets[name]["max_c"]
-        fitting = {bay for bay in free if free[bay] >= weight and cold[bay] <= limit}
-        assert max(fitting, key=free.__getitem__) == "F3"  # Which is locked.
-        placed[name] = max(fitting - {"F3"}, key=free.__getitem__)
-        free[placed[name]] -= weight
-    assert placed == expected("toolcall.cold-store-move")["state"]
-
-
-def test_the_hours_by_the_message() -> None:
-    text = TASKS["toolcall.open-until"].messages[0].content
-    assert "10:00 to 14:00 on Saturdays" in text
-    assert "one hour longer" in text.replace("\n", " ")
-    closing = minutes("14:00") + 60
-    assert expected("toolcall.open-until")["answer"]["parts"] == [f"{closing // 60}:00"]
-
-
 def test_the_chairs_counted_on() -> None:
     task = TASKS["agent.chair-count"]
     rows = dict(line.split(",") for line in task.files["stock.csv"].splitlines())

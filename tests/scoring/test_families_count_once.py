@@ -9,6 +9,7 @@ import pytest
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.result.records import Trial
 from bench_loop.scoring.aggregates import reliability_interval
+from bench_loop.scoring.capabilities import capability_scores
 from bench_loop.scoring.gap import family_shares, fresh_gap
 from bench_loop.scoring.intervals import wilson
 from bench_loop.scoring.paired import compare_runs
@@ -78,6 +79,13 @@ def test_reliability_is_as_sure_as_there_are_families() -> None:
 def test_pass_cubed_is_taken_of_each_instance() -> None:
     trials = [*fresh("tank", 1, "pass", "pass", "pass"), *fresh("tank", 2, "pass", "pass", "fail")]
     assert pass_cubed(gather(suite_key("reasonmath", trials), trials)) == 50
+
+
+def test_a_family_is_one_task_of_a_capability() -> None:
+    tagged = [trial.model_copy(update={"capability_tags": ("units",)}) for trial in TRIALS]
+    elsewhere = [trial.model_copy(update={"suite": "other"}) for trial in tagged[:1]]
+    (found,) = capability_scores([*tagged, *elsewhere])
+    assert (found.tag, found.task_count, found.passed) == ("units", 4, 2)
 
 
 def test_a_family_is_one_task_in_a_comparison() -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import bench_loop
 from bench_loop.contracts.chat import EngineTimings, Sampling, StreamFacts, TokenCounts
-from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.sandbox import Sandbox
+from bench_loop.contracts.task import BenchmarkTask, Trajectory
+from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
 from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.trajectory import example_output
 from bench_loop.machine.record import gpu_class
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
@@ -28,15 +33,17 @@ from bench_loop.result.records import (
     Trial,
 )
 from bench_loop.result.store import new_run_id, to_bytes
+from bench_loop.sandboxes.ladder import open_sandbox
 from bench_loop.scoring.recompute import score_run
 from bench_loop.verifiers.judging import judge, task_prompt_hash
+from tests.components import need_bubblewrap
 from tests.result.documents import result as small_result
 
-Write = Callable[[BenchmarkTask], str]
-"""What the model writes for a task."""
+Write = Callable[[BenchmarkTask], str | Trajectory]
+"""What the model writes for a task, or what it does and then writes."""
 
 
-def reference(task: BenchmarkTask) -> str:
+def reference(task: BenchmarkTask) -> str | Trajectory:
     """The right answer."""
     return task.reference
 
@@ -122,11 +129,15 @@ def rescored(
 
 
 def quality_trial(
-    pack: Pack, task: BenchmarkTask, number: int, text: str, latency_s: float = 2.0
+    pack: Pack,
+    task: BenchmarkTask,
+    number: int,
+    example: str | Trajectory,
+    latency_s: float = 2.0,
 ) -> Trial:
-    """One task, answered with `text` and judged by its verifier."""
-    verdict = judge(pack.output(text), task)
-    tokens = len(text) // 4 + 1
+    """One task, answered with `example` and judged by its verifier."""
+    output, verdict = _judged(pack, task, example)
+    tokens = len(output.text) // 4 + 1
     return Trial(
         suite=pack.name,
         task_id=task.id,
@@ -151,9 +162,31 @@ def quality_trial(
         ),
         stream=StreamFacts(events=tokens, distinct_arrivals=tokens),
         finish_reason="stop",
-        turns=1,
-        output=text,
+        turns=1 if isinstance(example, str) else len(example.trajectory),
+        tool_calls=output.tool_calls,
+        output=output.text,
     )
+
+
+_known: dict[tuple[str, str, str], tuple[Output, TaskScore]] = {}
+
+
+def _judged(pack: Pack, task: BenchmarkTask, example: str | Trajectory) -> tuple[Output, TaskScore]:
+    """What comes of an answer; the same one is judged once, since code takes a sandbox."""
+    key = (pack.pack_hash, task.id, str(example))
+    if key not in _known:
+        sandbox = _sandbox() if pack.needs_sandbox else None
+        output = example_output(pack, task, example, sandbox)
+        _known[key] = (output, judge(output, task, sandbox))
+    return _known[key]
+
+
+@cache
+def _sandbox() -> Sandbox:
+    need_bubblewrap()
+    opened = open_sandbox("bubblewrap")
+    atexit.register(opened.close)
+    return opened
 
 
 def speed_trials(plan: SpeedPlan, tps: float) -> list[Trial]:
