@@ -62,7 +62,9 @@ def test_who_can_add_has_none() -> None:
 
 
 def test_the_newest_frozen_run_counts_and_other_folders_are_looked_through(tmp_path: Path) -> None:
-    run(adder(knows_official))
+    older = run(adder(knows_official))
+    file = results_folder() / f"{older.run_id}.json"
+    file.rename(file.with_name("20200101T000000Z-aaaaaaaaaa.json"))
     newest = run(adder(), folder=tmp_path / "elsewhere")
     fresh = run(adder(), 7)
     found = find_gap(fresh, [tmp_path / "elsewhere"])
