@@ -29,7 +29,7 @@ def find_gap(fresh: RunResult, folders: Iterable[Path] = ()) -> FoundGap | None:
     None where `fresh` is no complete fresh run, there is no such run, or the packs of here are
     others than those of the two.
     """
-    if fresh.settings.fresh_seed is None or fresh.status != "complete":
+    if fresh.settings.fresh_seed is None:
         return None
     places = dict.fromkeys((results_folder(), *(folder.resolve() for folder in folders)))
     newest_first = sorted(
@@ -37,7 +37,12 @@ def find_gap(fresh: RunResult, folders: Iterable[Path] = ()) -> FoundGap | None:
         key=lambda file: file.name,
         reverse=True,
     )
-    for frozen in _readable(newest_first):
+    return gap_among(fresh, _readable(newest_first))
+
+
+def gap_among(fresh: RunResult, runs: Iterable[RunResult]) -> FoundGap | None:
+    """The gap to the first of `runs` that is its frozen counterpart; None: none is."""
+    for frozen in runs:
         gap = gap_between(frozen, fresh)
         if gap is not None:
             return FoundGap(gap, frozen.run_id)
@@ -71,7 +76,7 @@ def _are_counterparts(frozen: RunResult, fresh: RunResult) -> bool:
     return (
         fresh.settings.fresh_seed is not None
         and frozen.settings.fresh_seed is None
-        and frozen.status == "complete"
+        and frozen.status == fresh.status == "complete"
         and is_same_model(frozen, fresh)
         and frozen.subject.quantization == fresh.subject.quantization
         and all(_named(frozen, suite) for suite in _quality(fresh))

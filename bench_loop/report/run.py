@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.gap import FoundGap
 from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.capabilities import capability_readings
 from bench_loop.report.figures import NOT_RUN
+from bench_loop.report.gap import gap_sentences
 from bench_loop.report.printable import one_line
 from bench_loop.report.probes import determinism, usable
-from bench_loop.report.records import PathNode, Reading, RunView, Stat
+from bench_loop.report.records import Notice, PathNode, Reading, RunView, Stat
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
@@ -49,8 +51,8 @@ from bench_loop.scoring.constants import OUTCOMES
 from bench_loop.scoring.suites import is_scored
 
 
-def run_view(result: RunResult) -> RunView:
-    """The whole run as text."""
+def run_view(result: RunResult, gap: FoundGap | None = None) -> RunView:
+    """The whole run as text; `gap` is that of a fresh run to a frozen one, where there is one."""
     judged = quality_trials(result.trials)
     return RunView(
         run_id=result.run_id,
@@ -63,7 +65,7 @@ def run_view(result: RunResult) -> RunView:
         runtime=figures.known_duration(result.total_runtime_s),
         not_ranked=not_ranked_reason(result),
         lede=run_lede(result),
-        notices=(*notices(result), *doubts(result)),
+        notices=(*notices(result), *doubts(result), *_gap_notices(gap)),
         stats=stats(result, judged),
         formula=None if not_ranked_reason(result) else formula(result.aggregates),
         path=signal_path(result, judged),
@@ -79,6 +81,12 @@ def run_view(result: RunResult) -> RunView:
         provenance=provenance(result),
         command=command_line(result),
     )
+
+
+def _gap_notices(gap: FoundGap | None) -> tuple[Notice, ...]:
+    if gap is None:
+        return ()
+    return (Notice("information", one_line(" ".join(gap_sentences(gap)), 600)),)
 
 
 def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
