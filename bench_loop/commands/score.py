@@ -22,6 +22,7 @@ CONVENTIONS = (
     "answer_line",
     "whole_reply",
     "document",
+    "json_object",
     "fenced_code",
     "changed_files",
     "tool_calls",

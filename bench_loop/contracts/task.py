@@ -19,6 +19,7 @@ Convention = Literal[
     "answer_line",
     "whole_reply",
     "document",
+    "json_object",
     "fenced_code",
     "changed_files",
     "tool_calls",
@@ -27,11 +28,12 @@ Convention = Literal[
 """How a suite's answer is read out of a reply; one per suite.
 
 `answer_line`: the value on the last line, `ANSWER: <value> <unit>`. `whole_reply`: the whole reply.
-`document`: one JSON or YAML document and nothing else but one fence around it. `fenced_code`: the
-last fenced block that defines the function or class asked for. `changed_files`: the complete new
-content of each changed file in a fence, its path on the line before. `tool_calls`: the native calls
-and what they did, and a last line `ANSWER: ...` where a fact is asked for. `workspace`: the files
-as they are at the end, and that line.
+`document`: one JSON or YAML document and nothing else but one fence around it. `json_object`: the
+one JSON object of the reply, prose and a fence around it or not. `fenced_code`: the last fenced
+block that defines the function or class asked for. `changed_files`: the complete new content of
+each changed file in a fence, its path on the line before. `tool_calls`: the native calls and what
+they did, and a last line `ANSWER: ...` where a fact is asked for. `workspace`: the files as they
+are at the end, and that line.
 """
 
 WORKSPACE_CONVENTIONS: frozenset[Convention] = frozenset({"tool_calls", "workspace"})

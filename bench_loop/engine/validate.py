@@ -23,6 +23,7 @@ from bench_loop.engine.packs import (
     read_task,
     task_files,
 )
+from bench_loop.engine.toolbox import RUN_TOOL
 from bench_loop.engine.trajectory import example_output
 from bench_loop.errors import PackError
 from bench_loop.verifiers import artifact
@@ -93,7 +94,7 @@ def validate(folder: Path | None = None, sandbox: Sandbox | None = None) -> Vali
             continue
         pack = read_pack(one)
         for task in pack.tasks:
-            if sandbox is None and needs_sandbox(task):
+            if sandbox is None and _runs_programs(task):
                 unchecked.append(task.id)
             else:
                 faults += task_faults(pack, task, sandbox)
@@ -126,6 +127,19 @@ def wants_sandbox(folder: Path | None = None) -> bool:
         except PackError:
             continue  # `validate` tells what is wrong with it.
     return False
+
+
+def _runs_programs(task: BenchmarkTask) -> bool:
+    """Whether the verdicts on its own answers need a sandbox: to judge them, or to do them."""
+    examples = (task.reference, *task.also_right, *(miss.output for miss in task.near_misses))
+    return needs_sandbox(task) or any(
+        RUN_TOOL.name in named
+        for example in examples
+        if isinstance(example, Trajectory)
+        for turn in example.trajectory
+        if not isinstance(turn, Say)
+        for named in turn
+    )
 
 
 def _file_faults(folder: Path) -> Iterator[Fault]:
@@ -218,13 +232,17 @@ class _Bench:
                 yield "expected", f"accepts the reference of {other.id}"
 
     def others(self) -> list[BenchmarkTask]:
-        """The tasks whose references must fail here: all, or the next where that takes long."""
+        """The tasks whose references must fail here: all that take no program, and the next."""
         tasks = self.pack.tasks
-        if not needs_sandbox(self.task):
-            return [other for other in tasks if other.id != self.task.id]
         at = tasks.index(self.task) if self.task in tasks else 0
         following = tasks[(at + 1) % len(tasks)]
-        return [following] if following.id != self.task.id else []
+        is_quick = not needs_sandbox(self.task)
+        return [
+            other
+            for other in tasks
+            if other.id != self.task.id
+            and (other is following or (is_quick and not _runs_programs(other)))
+        ]
 
     def original(self) -> Iterator[Finding]:
         """What is to be repaired must be broken: it fails the test that the model is shown."""
@@ -259,7 +277,8 @@ def degenerate_outputs(
             name = f"every tool called with {arguments or 'nothing'}"
             outputs[name] = example_output(pack, task, _blind_calls(task, arguments), sandbox)
     if task.files:
-        right = example_output(pack, task, task.reference, sandbox)
+        # Without a sandbox: what programs would leave is deleted as well.
+        right = example_output(pack, task, task.reference)
         text = right.text if task.tools else "I deleted everything."
         outputs["no file left"] = right.model_copy(update={"files": {}, "text": text})
     return outputs

@@ -11,6 +11,7 @@ from rich.text import Text
 from bench_loop.console import clean, in_signs, signs
 from bench_loop.engine.score import Judgement
 from bench_loop.report.marks import label, outcome_word, sign, wrapped
+from bench_loop.report.trials import calls_text
 
 QUOTED_LINES = 4
 """Lines of the answer and of the text that are shown; JSON has them whole."""
@@ -39,13 +40,15 @@ def _evidence(found: Judgement) -> Iterator[tuple[str, str]]:
     verdict, output = found.verdict, found.output
     yield "answer read", "none" if verdict.answer is None else verdict.answer
     yield "convention", f"{found.convention}, verifier {found.task.verifier_type}"
-    if verdict.outcome != "pass" and verdict.score:
+    if verdict.score not in (0.0, 1.0):
         yield "credit", f"{verdict.score:.2f} in the diagnostic score"
     if output is None:
         return
     yield "finish reason", output.finish_reason
     if found.has_thinking:
         yield "thinking", "left out of what is judged"
+    if output.tool_calls:
+        yield "tool calls", calls_text(output.tool_calls)
     for call in output.tool_calls:
         yield "tool call", f"{call.name}({call.arguments})"
     yield "text judged", found.final_text or "none"

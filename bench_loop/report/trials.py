@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from bench_loop.contracts.chat import CallRecord
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import UNKNOWN
@@ -23,6 +24,7 @@ from bench_loop.report.stack import score_figure
 from bench_loop.result.records import SuiteResult, Trial
 from bench_loop.scoring.constants import OUTCOMES as OUTCOME_RULES
 from bench_loop.scoring.suites import is_warmup
+from bench_loop.verifiers.conduct import unnecessary
 
 
 def with_outcome(trials: Iterable[Trial]) -> list[Trial]:
@@ -100,7 +102,9 @@ def suite_trials(judged: Sequence[Trial]) -> tuple[SuiteTrials, ...]:
             suite=suite,
             failed=tuple(view for view in views if not view.is_pass),
             passed=tuple(view for view in views if view.is_pass),
-            summary=passed_of([view.outcome for view in views]) + " passed",
+            summary=passed_of([view.outcome for view in views])
+            + " passed"
+            + _calls_of(suite, judged),
         )
         for suite, views in suites.items()
     )
@@ -152,10 +156,25 @@ def trial_readings(trial: Trial) -> tuple[Reading, ...]:
         ("finish", trial.finish_reason),
         ("seed", None if trial.seed is None else str(trial.seed)),
         ("replies", str(trial.turns)),
+        ("tool calls", calls_text(trial.tool_calls) if trial.tool_calls else None),
         ("retries", str(trial.retries) if trial.retries else None),
         ("credit", None if trial.score is None else figures.number(trial.score, 2)),
     )
     return tuple(Reading(name, value) for name, value in found if value is not None)
+
+
+def calls_text(calls: Sequence[CallRecord]) -> str:
+    """`12, 3 unnecessary`: how many there were, and how many of them brought nothing, if known."""
+    idle = unnecessary(calls)
+    told = "" if idle is None else f", {figures.count(idle)} unnecessary"
+    return figures.count(len(calls)) + told
+
+
+def _calls_of(suite: str, judged: Sequence[Trial]) -> str:
+    """`; tool calls: 31, 4 unnecessary` of all trials of `suite`; none: nothing."""
+    own = (trial.tool_calls for trial in judged if one_line(trial.suite) == suite)
+    calls = [call for calls in own for call in calls]
+    return f"; tool calls: {calls_text(calls)}" if calls else ""
 
 
 def passages(trial: Trial) -> tuple[Passage, ...]:

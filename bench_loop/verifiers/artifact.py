@@ -5,6 +5,9 @@ value: calls go in, values come out and are compared here (`values_out`); tests 
 plain values run in a second sandbox (`rpc_stub`); tests that must import the code run beside it
 (`in_process`), hardened with canaries, and are labelled so. What the code prints, returns as its
 exit status or says of itself counts for nothing.
+
+A workspace is right by its files at the end; how they came to be so decides the diagnostic score,
+and what had to be looked at first and was not makes a right outcome partial.
 """
 
 from __future__ import annotations
@@ -13,16 +16,18 @@ import ast
 import configparser
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from pydantic import Field
 
-from bench_loop.contracts.record import Record
+from bench_loop.contracts.record import Count, Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore, VerifierRecord
 from bench_loop.errors import SandboxError
 from bench_loop.verifiers.code import MESSAGES, find_code, find_files
+from bench_loop.verifiers.conduct import blind_change, credit, is_efficient, is_sober
 from bench_loop.verifiers.documents import parse_object
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.inside.wire import NotPlainError
@@ -88,6 +93,13 @@ class Settings(Record):
     exactly: bool = Field(False, description="And nothing else.")
 
 
+class Table(Record):
+    """The rows of a file. White space around cells is left out; numbers are compared as numbers."""
+
+    separator: str = Field(",", min_length=1)
+    rows: tuple[tuple[str | float, ...], ...] = Field(min_length=1)
+
+
 class Workspace(Record):
     """What must be true of the files at the end."""
 
@@ -98,6 +110,7 @@ class Workspace(Record):
     lines: dict[str, tuple[str, ...]] = Field(
         {}, description="Path to its lines, white space at their ends left out."
     )
+    tables: dict[str, Table] = Field({}, description="Path to its rows.")
 
 
 class Expected(Record):
@@ -110,6 +123,10 @@ class Expected(Record):
     cases: tuple[Case, ...] = Field((), description="Hidden calls.")
     tests: Tests | None = Field(None, description="Hidden tests.")
     answer: Report | None = Field(None, description="The line ANSWER: ... of the final text.")
+    look_first: tuple[str, ...] = Field(
+        (), description="Workspace: files to be looked at in a turn before the first change."
+    )
+    least_calls: Count = Field(0, description="Workspace: calls of the shortest way.")
 
 
 def check(task: BenchmarkTask) -> None:
@@ -124,6 +141,8 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "visible", "say what the original gets wrong")
     if (expected.workspace is not None) != (task.tools == "workspace"):
         raise refuse(task, "workspace", "is for a task with `tools: workspace`")
+    if (expected.workspace is not None) != (expected.least_calls > 0):
+        raise refuse(task, "least_calls", "say it for a workspace, and only there")
     if expected.answer is not None:
         check_report(task, expected.answer)
     _check_paths(task, expected)
@@ -135,7 +154,11 @@ def check(task: BenchmarkTask) -> None:
 
 def _check_paths(task: BenchmarkTask, expected: Expected) -> None:
     rules = expected.workspace or Workspace()
-    for field, paths in (("editable", expected.editable), ("unchanged", rules.unchanged)):
+    for field, paths in (
+        ("editable", expected.editable),
+        ("unchanged", rules.unchanged),
+        ("look_first", expected.look_first),
+    ):
         if unknown := [path for path in paths if path not in task.files]:
             raise refuse(task, field, f"{unknown[0]!r} is none of the task's files")
     if both := set(expected.editable) & set(task.protected):
@@ -313,9 +336,28 @@ def _judge_workspace(
         return failed(*broken, answer=answer)
     if expected.answer is not None and (broken := broken_report(expected.answer, output.text)):
         return failed(*broken, answer=answer)
+    verdict = passed(answer or "")
     if needs_sandbox(task):
-        return _judge_code(trusted(files, task), answer or "", task, expected, sandbox)
-    return passed(answer or "")
+        verdict = _judge_code(trusted(files, task), answer or "", task, expected, sandbox)
+    return verdict if verdict.outcome != "pass" else _credited(verdict, output, task, expected)
+
+
+def _credited(
+    verdict: TaskScore, output: Output, task: BenchmarkTask, expected: Expected
+) -> TaskScore:
+    """A right outcome with the credit for how it was reached; `partial` where evidence lacks."""
+    calls = output.tool_calls
+    broken = blind_change(calls, expected.look_first, task.files)
+    score = credit(
+        is_efficient=is_efficient(len(calls), expected.least_calls),
+        is_sober=is_sober(calls),
+        has_evidence=broken is None,
+    )
+    if broken is None:
+        return verdict.model_copy(update={"score": score})
+    reason, message = broken
+    lacking = {"outcome": "partial", "score": score, "reason": reason, "message": message}
+    return verdict.model_copy(update=lacking)
 
 
 def trusted(files: Mapping[str, str | None], task: BenchmarkTask) -> dict[str, bytes]:
@@ -344,13 +386,40 @@ def _broken_rule(
         or _broken_json(rules, files)
         or next(
             (
-                (f"wrong_content:{path}", f"The file {path} does not hold what it must.")
+                _wrong_content(path)
+                for path, table in rules.tables.items()
+                if not _has_rows(files.get(path), table)
+            ),
+            None,
+        )
+        or next(
+            (
+                _wrong_content(path)
                 for path, lines in rules.lines.items()
                 if _lines(files.get(path)) != list(lines)
             ),
             None,
         )
     )
+
+
+def _wrong_content(path: str) -> Broken:
+    return f"wrong_content:{path}", f"The file {path} does not hold what it must."
+
+
+def _has_rows(text: str | None, table: Table) -> bool:
+    found = [[cell.strip() for cell in line.split(table.separator)] for line in _lines(text)]
+    return len(found) == len(table.rows) and all(
+        len(row) == len(wanted) and all(map(_is_cell, row, wanted))
+        for row, wanted in zip(found, table.rows, strict=True)
+    )
+
+
+def _is_cell(cell: str, wanted: str | float) -> bool:
+    if isinstance(wanted, str):
+        return cell == wanted
+    is_number = re.fullmatch(r"[+-]?\d{1,30}(?:\.\d{1,30})?", cell, re.ASCII)
+    return is_number is not None and Fraction(cell) == Fraction(repr(wanted))
 
 
 def _broken_settings(rules: Workspace, files: Mapping[str, str | None]) -> Broken | None:
@@ -382,7 +451,7 @@ def _settings(texts: Sequence[str | None]) -> dict[str, str] | None:
 def _broken_json(rules: Workspace, files: Mapping[str, str | None]) -> Broken | None:
     for path, value in rules.json_.items():
         if not is_same(parse_object(files.get(path) or ""), value):
-            return f"wrong_content:{path}", f"The file {path} does not hold what it must."
+            return _wrong_content(path)
     return None
 
 

@@ -25,7 +25,7 @@ _FENCED = re.compile(
     r"\A {0,3}(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)? {0,3}(?P=ticks)\s*\Z", re.S
 )
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
-_OBJECT_START = re.compile(r"\{\s*[\"'}]")
+_OBJECT_START = re.compile(r"(?:\[\s*)?\{\s*[\"'}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
 def _json_in_prose(text: str, most_parts: int) -> Document:
     """The one object that stands in prose. What stands inside a broken object is no answer.
 
-    A brace that no key and no closing brace follows belongs to the prose.
+    A brace that no key and no closing brace follows belongs to the prose. A list of objects is
+    read as the list that it is, so that it is judged as it is without the prose.
     """
     found: list[Any] = []
     at = 0

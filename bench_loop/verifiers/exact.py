@@ -9,6 +9,7 @@ a letter or digit; a hyphenated compound is one word.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.verifiers.clock import minutes, read_clock
+from bench_loop.verifiers.dates import read_date
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.extraction import answer_line, plain
 
@@ -33,7 +35,7 @@ Broken = tuple[str, str]
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:,]\d+)*")
-_ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—]\s|\band\b|\bthen\b", re.IGNORECASE)
+_ITEM_END = re.compile(r"[,;/|&→⇒]|[=-]>|\s[-–—>]\s|\band\b|\bthen\b", re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"^\s*\(?\d{1,2}[.)]\s*")
 _LAST_REMARK = re.compile(r"(?<=[\w\])>])\s*\([^()]*\)[\s.]*$")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
@@ -88,6 +90,11 @@ class Expected(Record):
         pattern=r"^([01]\d|2[0-3]):[0-5]\d$",
         description="The answer is this time of day, HH:MM, in any usual way of writing it.",
     )
+    date: str | None = Field(
+        None,
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        description="The answer is this date, YYYY-MM-DD, in any usual way of writing it.",
+    )
     equals: Texts | None = Field(None, description="The reply is one of these, to the letter.")
     lines: LineNumber | None = Field(None, description="Number of lines, blank ones included.")
     line_equals: dict[LineNumber, str] = Field({}, description="The text of a line.")
@@ -122,6 +129,11 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "items", "an item may not hold a comma, another mark or 'and'")
     if expected.item_labels and len(expected.item_labels) != len(expected.items or ()):
         raise refuse(task, "item_labels", "there must be one for each item")
+    if expected.date is not None:
+        try:
+            dt.date.fromisoformat(expected.date)
+        except ValueError as error:
+            raise refuse(task, "date", "there is no such day") from error
     last = max(expected.line_equals, default=1)
     if expected.lines is not None and last > expected.lines:
         raise refuse(task, f"line_equals.{last}", f"there are only {expected.lines} lines")
@@ -255,6 +267,18 @@ def _clock(expected: Expected, answer: str) -> Broken | None:
     return None
 
 
+def _date(expected: Expected, answer: str) -> Broken | None:
+    if expected.date is None:
+        return None
+    right = dt.date.fromisoformat(expected.date)
+    found = read_date(plain(answer), right.year)
+    if found is None:
+        return "no_single_answer", "The answer line does not state one single date."
+    if found != right:
+        return "wrong_answer", "The answer is not the expected date."
+    return None
+
+
 def _equals(expected: Expected, answer: str) -> Broken | None:
     if expected.equals is None or answer in expected.equals:
         return None
@@ -383,6 +407,7 @@ RULES: tuple[Callable[[Expected, str], Broken | None], ...] = (
     _answers,
     _items,
     _clock,
+    _date,
     _equals,
     _lines,
     _line_equals,

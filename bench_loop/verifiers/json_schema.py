@@ -14,7 +14,7 @@ from bench_loop.contracts.record import Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
-from bench_loop.verifiers.documents import Document, Surrounding, read_json, read_yaml
+from bench_loop.verifiers.documents import Document, read_json, read_yaml
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 
 Comparison = Literal["datetime", "sentence", "set"]
@@ -44,7 +44,6 @@ class Expected(Record):
     compare: dict[str, Comparison] = Field(
         {}, description="Dotted path to a looser comparison; * stands for any list index."
     )
-    surrounding_text: Surrounding = "refused"
 
 
 def check(task: BenchmarkTask) -> None:
@@ -76,43 +75,57 @@ def needs_sandbox(task: BenchmarkTask) -> bool:
 def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -> TaskScore:
     """The verdict on the document in `output.text`, from which thinking has been removed.
 
-    Diagnostic credit of a fail: the share of right fields, where the document follows the schema.
+    With the convention `json_object` the object may stand in prose. Diagnostic credit of a fail:
+    the share of right fields; with any other convention only where the document follows the schema,
+    as no program loads it otherwise.
     """
     expected = read_expected(task, Expected)
-    document = _read(output.text, expected)
+    stands_in_prose = output.convention == "json_object"
+    document = _read(output.text, expected, stands_in_prose=stands_in_prose)
     if document.reason is not None:
         return failed(document.reason, _MESSAGES[document.reason])
     answer = json.dumps(document.value, sort_keys=True)
     violation = _first_violation(expected.schema_, document.value)
     if violation is not None:
-        return failed("schema", f"The document breaks the contract at {violation}.", answer=answer)
+        message = f"The document breaks the contract at {violation}."
+        credit = _share_of_fields(document.value, expected) if stands_in_prose else 0.0
+        return failed("schema", message, answer=answer, credit=credit)
     if "value" not in expected.model_fields_set:
         return passed(answer)
-    wrong = [
-        path
-        for path, right in _fields(expected.value)
-        if not _is_same(_at(document.value, path), right, expected.compare, path)
-    ]
+    wrong = _wrong_fields(document.value, expected)
     if not wrong and _is_same(document.value, expected.value, expected.compare, ""):
         return passed(answer)
-    return _wrong_value(wrong, len(_fields(expected.value)), answer)
-
-
-def _wrong_value(wrong: list[str], fields: int, answer: str) -> TaskScore:
     if not wrong or wrong == [""]:
         return failed("wrong_value", "The document is not the expected one.", answer=answer)
     message = f"The field {wrong[0]} does not have the expected value."
-    credit = 1 - len(wrong) / fields
+    credit = _share_of_fields(document.value, expected)
     return failed(f"wrong_value:{wrong[0]}", message, answer=answer, credit=credit)
 
 
-def _read(text: str, expected: Expected) -> Document:
+def _wrong_fields(value: Any, expected: Expected) -> list[str]:
+    """The fields of the right document that `value` does not have, or has otherwise."""
+    return [
+        path
+        for path, right in _fields(expected.value)
+        if not _is_same(_at(value, path), right, expected.compare, path)
+    ]
+
+
+def _share_of_fields(value: Any, expected: Expected) -> float:
+    """Right fields / all fields that were asked for or given."""
+    if not isinstance(value, dict) or not isinstance(expected.value, dict):
+        return 0.0
+    right = len(expected.value) - len(_wrong_fields(value, expected))
+    return right / max(1, len(expected.value.keys() | value.keys()))
+
+
+def _read(text: str, expected: Expected, *, stands_in_prose: bool) -> Document:
     """The document, with bounds taken from the size of the right one."""
     size = len(json.dumps(expected.value))
     most_parts = 50 + 10 * sum(1 for _ in _leaves_and_branches(expected.value, ""))
     if expected.format == "yaml":
         return read_yaml(text, most_parts, longest=1000 + 4 * size)
-    return read_json(text, expected.surrounding_text, most_parts)
+    return read_json(text, "allowed" if stands_in_prose else "refused", most_parts)
 
 
 @lru_cache(maxsize=256)

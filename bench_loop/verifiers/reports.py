@@ -73,7 +73,8 @@ def _named(among: tuple[str, ...], line: str) -> list[str]:
 
 
 def _bare(part: str) -> str:
-    part = plain(part).strip().strip("\"'").rstrip(".").strip()
+    """Without quotes, the angle brackets of a placeholder that was filled in, and a full stop."""
+    part = plain(part).strip().strip("\"'<>").rstrip(".").strip()
     return part.removeprefix("./").casefold()
 
 

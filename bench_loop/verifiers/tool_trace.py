@@ -4,9 +4,6 @@ The calls are done again in the scripted world, so nothing that a harness says o
 Order counts only where an invariant says so: what must be read, or refused, before what. A call
 knows the replies of earlier turns only, so calls made together come before none of each other.
 Reading more than needed is counted and costs no pass; changing more does.
-
-The diagnostic score has a quarter each for: the right outcome, no more calls than the shortest way
-and its slack, no hallucinated tool, all required evidence. It is 0 without the right outcome.
 """
 
 from __future__ import annotations
@@ -21,6 +18,7 @@ from bench_loop.contracts.record import Count, Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Replies, ReplyRule, Tool
 from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.verifiers.conduct import credit, is_efficient
 from bench_loop.verifiers.expectation import failed, read_expected, refuse
 from bench_loop.verifiers.reports import (
     Broken,
@@ -34,9 +32,6 @@ from bench_loop.verifiers.scripted import Deed, ScriptedWorld, is_same
 
 Comparison = Literal["text", "set"]
 """`text`: but for case and outer blanks. `set`: a list in any order. Else by type and value."""
-
-SLACK = 0.5
-"""Calls beyond the shortest way that are still efficient, as a share of its calls."""
 
 _FAULTS = {
     "hallucinated_tool": "A tool was called that is not offered.",
@@ -128,10 +123,11 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
     if broken := _first_broken(OUTCOME_RULES, trace):
         return failed(*broken, answer=answer)
     broken = _first_broken(EVIDENCE_RULES, trace)
-    is_efficient = len(deeds) <= expected.least_calls * (1 + SLACK) + 1
-    is_sober = not _made_up(trace)
-    has_evidence = broken is None or broken[0] in _FAULTS
-    score = (1 + is_efficient + is_sober + has_evidence) / 4
+    score = credit(
+        is_efficient=is_efficient(len(deeds), expected.least_calls),
+        is_sober=not _made_up(trace),
+        has_evidence=broken is None or broken[0] in _FAULTS,
+    )
     if broken is None:
         return TaskScore(outcome="pass", score=score, answer=answer)
     reason, message = broken

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from click.testing import CliRunner, Result
 
 from bench_loop.cli import group
 from bench_loop.contracts.provider import ModelFacts
+from bench_loop.engine import recommend as engine_recommend
+from bench_loop.engine.packs import Pack, load_pack
 from bench_loop.engine.recommend import (
     PURPOSES,
     Candidate,
@@ -191,7 +194,16 @@ def test_what_can_be_shown_at_best_is_told_first(tmp_path: Path) -> None:
     assert "with 7 tasks won and none lost" in shown
 
 
-def test_too_few_tasks_are_asked_three_times_and_said_to_settle_nothing(tmp_path: Path) -> None:
+def two_tasks(name: str) -> Pack:
+    """The pack `name` as if it had no more than two tasks."""
+    pack = load_pack(name)
+    return replace(pack, tasks=pack.tasks[:2])
+
+
+def test_too_few_tasks_are_asked_three_times_and_said_to_settle_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_recommend, "load_pack", two_tasks)
     models = [FakeModel("a:1b"), FakeModel("b:7b")]
     with FakeOllama(models, lambda body: WORDS) as server:
         outcome = CliRunner().invoke(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench_loop.contracts.chat import CallRecord
 from bench_loop.report import figures
 from bench_loop.report.views import Span, Stat, not_ranked_reason, run_view
 from bench_loop.result.records import (
@@ -50,6 +51,27 @@ def test_trials_that_did_not_pass_come_first_with_reason_and_sentence() -> None:
     assert [trial.reason for trial in suite.failed] == ["wrong_value"]
     assert suite.failed[0].message == "The answer is 41, expected 42."
     assert suite.summary == "1 of 2 passed"
+
+
+def called(*useful: bool | None) -> Trial:
+    """A trial with a tool call for each of `useful`."""
+    calls = [
+        CallRecord(id=None, name="read_file", arguments="{}", turn=1, is_useful=one)
+        for one in useful
+    ]
+    return samples.quality_trial("agent", 1).model_copy(update={"tool_calls": tuple(calls)})
+
+
+def test_calls_that_brought_nothing_are_shown_apart() -> None:
+    suite = run_view(samples.result(trials=[called(True, False, True)])).trials[0]
+    assert suite.summary == "1 of 1 passed; tool calls: 3, 1 unnecessary"
+    readings = {reading.name: reading.value for reading in suite.passed[0].readings}
+    assert readings["tool calls"] == "3, 1 unnecessary"
+
+
+def test_of_a_harness_that_does_not_tell_calls_are_only_counted() -> None:
+    suite = run_view(samples.result(trials=[called(True, None)])).trials[0]
+    assert suite.summary == "1 of 1 passed; tool calls: 2"
 
 
 def test_a_warm_up_is_not_a_trial() -> None:

@@ -9,7 +9,8 @@ import pytest
 from bench_loop.engine.packs import Pack, load_pack
 from tests.components import need_llama_cpp
 
-QUALITY = ("instructfollow", "loop_schema", "reasonmath")
+QUALITY = ("dataextract", "instructfollow", "loop_schema", "reasonmath")
+WITH_SMOKE = ("instructfollow", "loop_schema", "reasonmath")
 SMOKE_CAP = 192
 LARGEST_SPEED_PROMPT = 4096
 
@@ -44,7 +45,7 @@ def test_answer_budgets_are_four_times_the_longest_right_answer(name: str, count
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", QUALITY)
+@pytest.mark.parametrize("name", WITH_SMOKE)
 def test_smoke_prompts_are_short_and_their_answers_fit_the_cap(name: str, count: Count) -> None:
     pack = load_pack(name)
     smoke = [task for task in pack.tasks if task.id in pack.profiles["smoke"]]
@@ -54,7 +55,7 @@ def test_smoke_prompts_are_short_and_their_answers_fit_the_cap(name: str, count:
 
 @pytest.mark.real
 def test_smoke_keeps_its_token_budget(count: Count) -> None:
-    packs: list[Pack] = [load_pack(name) for name in QUALITY]
+    packs: list[Pack] = [load_pack(name) for name in WITH_SMOKE]
     prompts = [
         count(task.messages[0].content)
         for pack in packs

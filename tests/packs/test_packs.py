@@ -75,6 +75,7 @@ def test_the_shipped_packs_are_found_and_read_once() -> None:
     assert pack_names() == [
         "agent",
         "coding",
+        "dataextract",
         "instructfollow",
         "loop_code_fix",
         "loop_schema",
@@ -268,21 +269,33 @@ def test_a_suite_judges_what_a_harness_made(pack: Path) -> None:
     assert [right.outcome, cut.outcome] == ["pass", "truncated"]
 
 
-@pytest.mark.parametrize("name", ["reasonmath", "loop_schema", "instructfollow"])
-def test_a_shipped_quality_suite_has_its_mix_of_levels(name: str) -> None:
+LEVELS = {
+    "agent": (4, 5, 3),
+    "coding": (4, 5, 3),
+    "dataextract": (4, 5, 3),
+    "instructfollow": (4, 5, 3),
+    "loop_code_fix": (4, 5, 3),
+    "loop_schema": (4, 5, 3),
+    "reasonmath": (5, 6, 4),
+    "toolcall": (4, 5, 3),
+}
+"""Easy, medium and hard tasks of a suite."""
+WITH_SMOKE = ("reasonmath", "loop_schema", "instructfollow")
+
+
+@pytest.mark.parametrize(("name", "mix"), LEVELS.items())
+def test_a_shipped_quality_suite_has_its_mix_of_levels(
+    name: str, mix: tuple[int, int, int]
+) -> None:
     levels = [task.difficulty for task in load_pack(name).tasks]
-    assert [levels.count(level) for level in ("easy", "medium", "hard")] == [2, 3, 1]
+    assert tuple(levels.count(level) for level in ("easy", "medium", "hard")) == mix
 
 
-@pytest.mark.parametrize("name", ["reasonmath", "loop_schema", "instructfollow"])
+@pytest.mark.parametrize("name", WITH_SMOKE)
 def test_smoke_and_quick_take_five_tasks_of_a_suite(name: str) -> None:
     profiles = load_pack(name).profiles
-    assert [len(profiles[profile]) for profile in ("smoke", "quick", "core", "full")] == [
-        5,
-        5,
-        6,
-        6,
-    ]
+    sizes = [len(profiles[profile]) for profile in ("smoke", "quick", "core", "full")]
+    assert sizes == [5, 5, sum(LEVELS[name]), sum(LEVELS[name])]
 
 
 def test_every_capability_is_used_by_a_task() -> None:

@@ -62,7 +62,7 @@ files:
   keep.txt: keep
 protected: [keep.txt]
 tools: workspace
-expected: {workspace: {lines: {plan.txt: [open]}}}
+expected: {workspace: {lines: {plan.txt: [open]}}, least_calls: 1}
 reference: {trajectory: [[write_file: {path: plan.txt, content: open}], {say: done}]}
 """
 

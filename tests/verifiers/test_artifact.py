@@ -242,7 +242,7 @@ def test_endless_output_of_the_code_changes_nothing(sandbox: Sandbox) -> None:
 def workspace_task(**rules: Any) -> BenchmarkTask:
     return make_task(
         "artifact",
-        {"workspace": rules},
+        {"workspace": rules, "least_calls": 1},
         tools="workspace",
         files={"a.ini": "[s]\nk = 1\n", "b.txt": "one\ntwo\n", "tests/test_a.py": "x = 1\n"},
         protected=("tests/test_a.py",),
@@ -301,6 +301,30 @@ def test_settings_are_parsed_and_never_searched_for(text: str, reason: str | Non
     assert workspace(workspace_task(settings=[rule]), a_dot_ini=text).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("id;litres\n1;12.5\n", None),
+        ("id ; litres\n1; 12.50\n\n", None),
+        ("id;litres\n1;+12.5", None),
+        ("id;litres\n1;12,5\n", "wrong_content:b.txt"),
+        ("id;litres\n1;12.51\n", "wrong_content:b.txt"),
+        ("id;litres\n1;1.25e1\n", "wrong_content:b.txt"),
+        ("id;litres\n01;12.5\n", "wrong_content:b.txt"),
+        ("id;litres\n1;12.5;\n", "wrong_content:b.txt"),
+        ("id;litres\n", "wrong_content:b.txt"),
+        ("id;litres\n1;12.5\n1;12.5\n", "wrong_content:b.txt"),
+        (None, "wrong_content:b.txt"),
+    ],
+)
+def test_the_numbers_of_a_table_are_compared_as_numbers(
+    text: str | None, reason: str | None
+) -> None:
+    table = {"separator": ";", "rows": [["id", "litres"], ["1", 12.5]]}
+    task = workspace_task(tables={"b.txt": table})
+    assert workspace(task, b_dot_txt=text).reason == reason
+
+
 def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
     task = workspace_task(unchanged=["a.ini"])
     files: dict[str, str | None] = {
@@ -332,7 +356,9 @@ def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
         {"function": "f", "tests": {"source": "def t(): pass", "ids": ["t"], "in_process": True}},
         {"function": "f", "cases": [{"args": [], "value": 1}], "editable": ["a"]},
         {"editable": ["missing.py"], "visible": {"call": "a.f", "value": 1}, "cases": []},
-        {"workspace": {}},
+        {"workspace": {}, "least_calls": 1},
+        {"function": "f", "cases": [{"args": [], "value": 1}], "least_calls": 1},
+        {"function": "f", "cases": [{"args": [], "value": 1}], "look_first": ["a.txt"]},
         {"function": "f", "cases": [{"args": [], "value": 1, "surplus": 1}]},
     ],
 )

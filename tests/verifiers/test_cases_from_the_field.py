@@ -62,29 +62,29 @@ def test_a_number_is_read_as_it_was_meant(case_id: str) -> None:
     assert verdict.answer == extracted
 
 
-DOCUMENTS: dict[str, tuple[dict[str, Any], str, str | None]] = {
-    "C016": (OBJECT_WITH_A, "allowed", None),
-    "C018": (OBJECT_WITH_A, "allowed", None),
-    "C020": (OBJECT_WITH_A, "allowed", None),
-    "C022": (OBJECT_WITH_A, "allowed", None),
-    "C024": (OBJECT_WITH_A, "allowed", "empty_answer"),
-    "C026": (OBJECT_WITH_A, "allowed", "invalid_json"),
-    "C028": (OBJECT_WITH_A, "refused", "extra_text"),
-    "C030": (OBJECT_WITH_A, "allowed", "non_finite"),
-    "C032": (OBJECT_WITH_A, "refused", None),
-    "C034": (OBJECT_WITH_A, "allowed", "schema"),
-    "C036": (OBJECT_WITH_A, "refused", None),
-    "C038": ({**OBJECT_WITH_A, "additionalProperties": False}, "allowed", "schema"),
-    "C040": (OBJECT_WITH_A, "allowed", "invalid_json"),
-    "C042": (OBJECT_WITH_A, "refused", None),
+DOCUMENTS: dict[str, tuple[dict[str, Any], Convention, str | None]] = {
+    "C016": (OBJECT_WITH_A, "json_object", None),
+    "C018": (OBJECT_WITH_A, "json_object", None),
+    "C020": (OBJECT_WITH_A, "json_object", None),
+    "C022": (OBJECT_WITH_A, "json_object", None),
+    "C024": (OBJECT_WITH_A, "json_object", "empty_answer"),
+    "C026": (OBJECT_WITH_A, "json_object", "invalid_json"),
+    "C028": (OBJECT_WITH_A, "document", "extra_text"),
+    "C030": (OBJECT_WITH_A, "json_object", "non_finite"),
+    "C032": (OBJECT_WITH_A, "document", None),
+    "C034": (OBJECT_WITH_A, "json_object", "schema"),
+    "C036": (OBJECT_WITH_A, "document", None),
+    "C038": ({**OBJECT_WITH_A, "additionalProperties": False}, "json_object", "schema"),
+    "C040": (OBJECT_WITH_A, "json_object", "invalid_json"),
+    "C042": (OBJECT_WITH_A, "document", None),
 }
 
 
 @pytest.mark.parametrize("case_id", DOCUMENTS)
 def test_json_is_read_strictly_and_never_repaired(case_id: str) -> None:
-    schema, surrounding, reason = DOCUMENTS[case_id]
-    expected = {"schema": schema, "surrounding_text": surrounding}
-    verdict = judge(output_of(CASES[case_id], "document"), make_task("json_schema", expected))
+    schema, convention, reason = DOCUMENTS[case_id]
+    task = make_task("json_schema", {"schema": schema})
+    verdict = judge(output_of(CASES[case_id], convention), task)
     assert verdict.reason == reason
     assert_parsed(verdict, CASES[case_id]["right_answer"]["parsed"])
 

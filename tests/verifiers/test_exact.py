@@ -32,6 +32,7 @@ LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
         ({"items": ["Ada", "Ben"]}, "Ada and Ben", "Ben, Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben", "Cy"]}, "Ada, Ben, and Cy", "Ada, Ben", "item_count"),
         ({"items": ["Ada", "Ben"]}, "Ada Ben", "Ben Ada", "wrong_item:1"),
+        ({"items": ["Ada", "Ben"]}, "Ada > Ben", "Ben > Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "[Ada → Ben]", "Ada → Ben → Cy", "item_count"),
         ({"items": ["Ada", "Ben"]}, "1. Ada, 2. Ben", "2. Ben, 1. Ada", "wrong_item:1"),
         ({"items": ["Ada", "Ben"]}, "(Ada, Ben)", "(Ada), Cy", "wrong_item:2"),
@@ -41,6 +42,9 @@ LABELLED = {"items": ["Ada", "Ben"], "item_labels": ["Monday", "Tuesday"]}
         (LABELLED, "Ada on Monday and Ben on Tuesday", "Ada, Ben on Monday", "wrong_item:2"),
         ({"clock": "19:42"}, "19:42 h", "19:24", "wrong_answer"),
         ({"clock": "19:42"}, "7.42 p.m.", "7:42", "wrong_answer"),
+        ({"date": "2026-04-14"}, "Tuesday, 14 April", "15 April", "wrong_answer"),
+        ({"date": "2026-04-14"}, "April 14th, 2026", "14 April 2027", "wrong_answer"),
+        ({"date": "2026-04-14"}, "due on 14.04.2026", "after 14 April", "no_single_answer"),
         ({"clock": "19:42"}, "It ends at 19:42 (pm).", "before 19:42", "no_single_answer"),
         ({"equals": ["YES"]}, " YES \n", "Yes", "wrong_answer"),
         ({"equals": ["a b"]}, "\ufeffa\u00a0\u200bb\u200b", "a  b", "wrong_answer"),
@@ -119,7 +123,7 @@ def test_a_wrong_number_is_told_in_a_sentence(
 
 
 def test_every_rule_has_a_case_above() -> None:
-    assert len(RULES) == 17
+    assert len(RULES) == 18
 
 
 @pytest.mark.parametrize(
@@ -160,6 +164,8 @@ def test_the_answer_is_the_reply_without_outer_white_space() -> None:
         ({"items": ["Ada"], "item_labels": ["a", "b"]}, "expected.item_labels"),
         ({"clock": "7:42"}, "expected.clock"),
         ({"clock": "24:00"}, "expected.clock"),
+        ({"date": "14 April"}, "expected.date"),
+        ({"date": "2026-04-31"}, "expected.date"),
         (
             {"word_puzzle": {"line": 1, "words": ["a"], "phrases": ["a b"]}},
             "expected.word_puzzle.words",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bench_loop.verifiers.clock import read_clock
 from bench_loop.verifiers.code import find_code, find_files
+from bench_loop.verifiers.dates import read_date
 from bench_loop.verifiers.documents import parse_object, read_json, read_yaml
 from bench_loop.verifiers.exact import as_seen, bullets, sentences, words
 from bench_loop.verifiers.extraction import answer_line, marked_line, plain, without_thinking
@@ -45,6 +46,7 @@ ON_REPLIES: dict[str, Extractor] = {
 ON_LINES: dict[str, Extractor] = {
     "read_quantity": lambda line: read_quantity(plain(line), UNITS),
     "read_clock": lambda line: read_clock(plain(line)),
+    "read_date": lambda line: read_date(plain(line), 2026),
 }
 """These see answer lines, which are short."""
 

@@ -39,7 +39,7 @@ EVERY_RULE: dict[str, Any] = {
     "bullets": 3,
 }
 TASKS += [(make_task("exact", {rule: value}), "whole_reply") for rule, value in EVERY_RULE.items()]
-TASKS.append((make_task("json_schema", {"schema": {}, "surrounding_text": "allowed"}), "document"))
+TASKS.append((make_task("json_schema", {"schema": {}}), "json_object"))
 
 FUZZED = [
     (task, convention)

@@ -96,11 +96,14 @@ def test_json_that_must_stand_alone(text: str, reason: str | None) -> None:
         ("First {} and then {}", "multiple_values"),
         ('{"a": {"b": 1}, "c": ', "invalid_json"),
         ("A {broken} brace", "no_json"),
+        ("Sure:\n```json\n{}\n```\nThat is all.", None),
+        ("```json\n{}\n```\nOr, shorter:\n```json\n{}\n```", "multiple_values"),
+        ('Here: {"a": {"b": 1}, "c": [', "invalid_json"),
+        ('Here: [{"a": 1}, {"b": ', "invalid_json"),
     ],
 )
 def test_json_that_may_stand_in_prose(text: str, reason: str | None) -> None:
-    expected = {**ANYTHING, "surrounding_text": "allowed"}
-    assert judged("json_schema", expected, text).reason == reason
+    assert judged("json_schema", ANYTHING, text, "json_object").reason == reason
 
 
 @pytest.mark.parametrize(
@@ -232,7 +235,38 @@ def test_a_document_that_is_no_object_has_its_own_reason() -> None:
 
 def test_credit_is_the_share_of_right_fields_where_the_schema_holds() -> None:
     assert judged("json_schema", PLAN, plan(n=7)).score == pytest.approx(2 / 3)
-    assert judged("json_schema", PLAN, plan(n=7, more=1)).score == 0
+    assert judged("json_schema", PLAN, plan(n=7, more=1), "document").score == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        (plan(), 1.0),
+        (plan(n=7), 2 / 3),
+        (plan(n=7, more=1), 2 / 4),
+        (plan(more=1), 3 / 4),
+        (json.dumps({"say": "All done", "n": 6}), 2 / 3),
+        (plan(at=5, say=None, n=7), 0.0),
+        ("{}", 0.0),
+        ("[]", 0.0),
+        (json.dumps([PLAN["value"]]), 0.0),
+    ],
+)
+def test_an_object_in_prose_has_credit_for_each_right_field(text: str, score: float) -> None:
+    verdict = judged("json_schema", PLAN, text, "json_object")
+    assert verdict.score == pytest.approx(score)
+    assert verdict.outcome == ("pass" if score == 1 else "fail")
+
+
+@pytest.mark.parametrize("text", ["[{}]", "Here: [{}]", "Here:\n```json\n[\n  {}\n]\n```"])
+def test_a_list_of_one_object_is_not_that_object(text: str) -> None:
+    expected = {"schema": {"type": "object"}}
+    assert judged("json_schema", expected, text, "json_object").reason == "schema"
+
+
+def test_a_schema_without_a_right_value_gives_no_credit() -> None:
+    verdict = judged("json_schema", {"schema": {"type": "array"}}, "{}", "json_object")
+    assert (verdict.reason, verdict.score) == ("schema", 0.0)
 
 
 @pytest.mark.parametrize(
