@@ -80,7 +80,10 @@ class QualitySuites:
         if (why := self.guard.why_not(task, settings.max_tokens)) is not None:
             return unsent_trial(task, number, self.recorder, settings, why)
         judged_by = PackSuite(suite.pack, self.sandbox)
-        return run_trial(judged_by, task, number, self.harness, self.recorder, settings)
+        trial = run_trial(judged_by, task, number, self.harness, self.recorder, settings)
+        if suite.pack.fresh_seed is None:
+            return trial
+        return trial.model_copy(update={"family": task.family})
 
     def _settings_of(self, suite: PlannedSuite, task: BenchmarkTask, number: int) -> TrialSettings:
         budget = self.plan.answer_budget(task)

@@ -215,7 +215,7 @@ Note:
 Write the changes from the settings above to those after the whole note as one JSON document.
 Reply with the document only.
 
-Contract (no keys other than these):
+Contract: one object with exactly one key:
 - "changes": list in alphabetical order of "key"; one entry for each key that differs in the end,
   none for a key whose value is the same in the end as above; every entry is
 {kinds}
