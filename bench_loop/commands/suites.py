@@ -52,7 +52,8 @@ def command(name: str | None, folder: Path | None, as_json: bool) -> None:
     listed = shelf.names() if folder is None else shelf.private_names()
     packs = [shelf.pack(found) for found in ([name] if name else listed)]
     profiles = list(PROFILES.values())
-    times = _times([pack.name for pack in packs], [] if name else list(PROFILES))
+    official = [pack.name for pack in packs if not pack.is_private]
+    times = _times(official, [] if name else list(PROFILES))
     if as_json:
         document = (
             catalogue.suite_json(packs[0], times)
