@@ -28,7 +28,7 @@ PROFILES: dict[str, ProfileRules] = {
     for rules in (
         ProfileRules(
             "smoke",
-            "Does everything work? Sixteen short tasks of every kind; never ranked.",
+            "Does everything work? 16 short tasks of the suites of core; never ranked.",
             ("minimum",),
             90,
             192,

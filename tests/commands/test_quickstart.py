@@ -17,9 +17,8 @@ from tests.components import need_bubblewrap
 from tests.fakes.ollama import FakeOllama
 
 NEED_A_SANDBOX = ["coding", "loop_code_fix"]
-TASKS = {
-    task.messages[-1].content: task for _, task, _ in make_plan(profile="smoke").quality_trials
-}
+SMOKE = make_plan(profile="smoke")
+TASKS = {task.messages[-1].content: task for _, task, _ in SMOKE.quality_trials}
 WORDS = "word " * 400
 
 
