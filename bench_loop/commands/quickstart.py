@@ -36,7 +36,8 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
     """
     from contextlib import ExitStack
 
-    from bench_loop.commands._benchmark import benchmark
+    from bench_loop.commands._benchmark import benchmark, incomplete
+    from bench_loop.commands._sandbox import warn
     from bench_loop.commands._setup import load_harness, prepare, sandbox_for
     from bench_loop.commands._stopping import stoppable
     from bench_loop.config import results_folder
@@ -55,8 +56,11 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
         provider, model_id = find_model(model_id, plan.context_window)
         stack.callback(provider.close)
         setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
-        # What could not be measured the report has told: a first look does not end with an error.
-        benchmark(plan, setup, folder)
+        result = benchmark(plan, setup, folder)
+    if result.status != "complete":
+        # A first look ends with what there is to see, and with no error.
+        lack = incomplete(result, lacks_sandbox=sandbox is None)
+        warn(f"{lack.message} {lack.remedy}")
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
         from bench_loop.console import program
 
