@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import click
 
 from bench_loop import cli, errors
 from bench_loop.engine.capabilities import CAPABILITIES
-from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.families import Family, family_names, load_family
+from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.task_schema import task_schema
 from bench_loop.engine.validate import DEGENERATE
@@ -142,26 +143,55 @@ def _tree(kind: type[errors.BenchLoopError]) -> Iterator[type[errors.BenchLoopEr
 
 
 def task_tables() -> str:
-    """One table for each suite that has tasks."""
+    """For each suite that has tasks: what it is for, how answers are read, its tasks, families."""
     packs = [pack for pack in map(load_pack, pack_names()) if pack.tasks]
-    return "\n\n".join(
-        f"### {pack.name} {pack.version}\n\n{one_line(pack.description)}"
-        f" Answers are read as `{pack.convention}`.\n\n"
-        + table(
-            ("task", "difficulty", "verifier", "capabilities", "title"),
+    return "\n\n".join(map(_suite_section, packs))
+
+
+def _suite_section(pack: Pack) -> str:
+    families = [load_family(pack.folder, name) for name in family_names(pack.folder)]
+    tasks = table(
+        ("task", "level", "verifier", "capabilities", "family", "title"),
+        (
             (
-                (
-                    f"`{task.id.removeprefix(f'{pack.name}.')}`",
-                    task.difficulty,
-                    f"`{task.verifier_type}`",
-                    ", ".join(task.capability_tags),
-                    task.title,
-                )
-                for task in pack.tasks
-            ),
-        )
-        for pack in packs
+                f"`{task.id.removeprefix(f'{pack.name}.')}`",
+                task.difficulty,
+                f"`{task.verifier_type}`",
+                ", ".join(task.capability_tags),
+                f"`{task.family}`" if task.family else "",
+                task.title,
+            )
+            for task in pack.tasks
+        ),
     )
+    sections = [
+        f"### {pack.name} {pack.version}: {one_line(pack.title)}",
+        one_line(pack.description),
+        f"Answers are read as [`{pack.convention}`](#how-a-reply-is-read).",
+        tasks,
+        _family_table(families) if families else "None of its tasks belongs to a family yet.",
+    ]
+    return "\n\n".join(sections)
+
+
+def _family_table(families: Iterable[Family]) -> str:
+    """One line for each family, with the ways of reasoning that its seed decides between."""
+    return table(
+        ("family", "what it is", "paths"),
+        (
+            (f"`{family.name}`", family.sentence, ", ".join(f"`{path}`" for path in family.paths))
+            for family in families
+        ),
+    )
+
+
+def family_counts() -> str:
+    """How many tasks belong to families."""
+    packs = [load_pack(name) for name in pack_names()]
+    tasks = [task for pack in packs for task in pack.tasks]
+    families = sum(len(family_names(pack.folder)) for pack in packs)
+    drawn = sum(task.family is not None for task in tasks)
+    return f"Of the {len(tasks)} tasks {drawn} belong to one of {families} families."
 
 
 def capability_table() -> str:
@@ -214,6 +244,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "profiles": profile_table,
     "exit-codes": exit_codes,
     "tasks": task_tables,
+    "family-counts": family_counts,
     "capabilities": capability_table,
     "task-fields": task_fields,
     "expected-fields": expected_fields,

@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -23,12 +24,14 @@ import bench_loop
 from bench_loop.config import bundled
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
+from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.errors import PackError
 from bench_loop.machine.record import gpu_class, total_memory_gb
 from bench_loop.names.parse import parse_model
 from bench_loop.privacy import private_kind
@@ -101,19 +104,28 @@ class Upload:
     result: RunResult
     now: datetime
 
+    @property
+    def shelf(self) -> Shelf:
+        """The official packs, or the fresh instances of them that its seed draws."""
+        return Shelf(self.result.settings.fresh_seed)
+
     @cached_property
     def packs(self) -> dict[str, Pack]:
-        """The official packs of the upload's suites; unknown names are left out."""
+        """The packs of the upload's suites, as its seed makes them.
+
+        Unknown and private ones are left out, and those of which the seed draws nothing.
+        """
         known = set(pack_names())
-        return {
-            suite.suite: load_pack(suite.suite)
-            for suite in self.result.suites
-            if suite.suite in known
-        }
+        found = {}
+        for suite in self.result.suites:
+            if suite.suite in known and not suite.is_private:
+                with suppress(PackError):
+                    found[suite.suite] = self.shelf.pack(suite.suite)
+        return found
 
     @cached_property
     def tasks(self) -> dict[tuple[str, str], BenchmarkTask]:
-        """Every official task of those packs, by suite and task id."""
+        """Every task of those packs, by suite and task id."""
         return {(name, task.id): task for name, pack in self.packs.items() for task in pack.tasks}
 
     def quality_trials(self) -> Iterator[tuple[str, Trial]]:
@@ -224,14 +236,36 @@ def check_fingerprint(upload: Upload) -> Iterator[Finding]:
         )
 
 
+def check_private(upload: Upload) -> Iterator[Finding]:
+    """No suite is a person's own pack, whatever it is called."""
+    for index, suite in enumerate(upload.result.suites):
+        if suite.is_private:
+            yield refused(
+                "private_pack",
+                f"suites[{index}].is_private",
+                "This is a private pack, which no site can check: its results stay at home.",
+            )
+
+
 def check_packs(upload: Upload) -> Iterator[Finding]:
-    """Every suite is an official pack, of the version that this site knows, and named once."""
+    """Every suite is an official pack, of the version that this site knows, and named once.
+
+    Fresh instances are those that the seed draws of it: hash for hash the same.
+    """
     counts = Counter(suite.suite for suite in upload.result.suites)
     for index, suite in enumerate(upload.result.suites):
         where = f"suites[{index}]"
         pack = upload.packs.get(suite.suite)
         if counts[suite.suite] > 1:
             yield refused("mixed_versions", f"{where}.suite", "This suite is listed twice.")
+        elif suite.is_private:
+            continue  # `check_private` refuses it.
+        elif pack is None and suite.suite in pack_names():
+            yield refused(
+                "unknown_seed",
+                "settings.fresh_seed",
+                f"This seed gives no fresh instances of {suite.suite}.",
+            )
         elif pack is None:
             yield refused(
                 "unknown_suite",
@@ -248,6 +282,13 @@ def _pack_findings(where: str, suite: SuiteResult, pack: Pack) -> Iterator[Findi
             "unknown_pack",
             f"{where}.version",
             f"This site checks version {pack.version} of {pack.name}.",
+        )
+    elif suite.pack_hash != pack.pack_hash and pack.fresh_seed is not None:
+        yield refused(
+            "unknown_pack",
+            f"{where}.pack_hash",
+            f"This is not what the seed {pack.fresh_seed} draws of the official {pack.name} "
+            f"{pack.version}: that has the hash {pack.pack_hash}.",
         )
     elif suite.pack_hash != pack.pack_hash:
         yield refused(
@@ -277,7 +318,9 @@ def check_trials(upload: Upload) -> Iterator[Finding]:
         elif upload.packs[trial.suite].dimension == "speed":
             yield from _speed_trial_findings(where, trial)
         else:
-            yield from _task_findings(where, trial, upload.tasks.get((trial.suite, trial.task_id)))
+            task = upload.tasks.get((trial.suite, trial.task_id))
+            is_fresh = upload.shelf.fresh_seed is not None
+            yield from _task_findings(where, trial, task, is_fresh=is_fresh)
     for suite, task_id, number in sorted(_expected(upload) - _numbered(upload)):
         yield refused(
             "missing_trial", "trials", f"Trial {number} of {task_id} is missing.", suite=suite
@@ -298,7 +341,9 @@ def _speed_trial_findings(where: str, trial: Trial) -> Iterator[Finding]:
         yield refused("verdict_mismatch", f"{where}.outcome", "Nothing is judged in a speed trial.")
 
 
-def _task_findings(where: str, trial: Trial, task: BenchmarkTask | None) -> Iterator[Finding]:
+def _task_findings(
+    where: str, trial: Trial, task: BenchmarkTask | None, *, is_fresh: bool
+) -> Iterator[Finding]:
     if task is None:
         yield refused(
             "unknown_task", f"{where}.task_id", f"The suite {trial.suite} has no such task."
@@ -310,6 +355,9 @@ def _task_findings(where: str, trial: Trial, task: BenchmarkTask | None) -> Iter
         )
     if trial.verifier_type != task.verifier_type:
         yield refused("task_mismatch", f"{where}.verifier_type", f"{task.id} has another verifier.")
+    if trial.family != (task.family if is_fresh else None):
+        whose = f"an instance of {task.family}" if is_fresh else "no fresh instance"
+        yield refused("task_mismatch", f"{where}.family", f"{task.id} is {whose}.")
     # Labels may be corrected without a new pack hash.
     if (trial.difficulty, trial.capability_tags) != (task.difficulty, task.capability_tags):
         yield needs_review(
@@ -464,17 +512,19 @@ def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:
         pack_hash=pack.pack_hash,
         dimension=pack.dimension,
         task_ids=scored_task_ids(upload.result, pack) if pack.dimension == "quality" else (),
+        left_out=pack.left_out_of(upload.result.profile),
     )
 
 
 def missing_suites(result: RunResult) -> list[str]:
     """Suites that the profile asks for and the run does not hold."""
-    ran = {suite.suite for suite in result.suites}
-    return [
-        name
-        for name in pack_names()
-        if name not in ran and result.profile in load_pack(name).profiles
-    ]
+    ran, shelf = {suite.suite for suite in result.suites}, Shelf(result.settings.fresh_seed)
+    missing = []
+    for name in pack_names():
+        with suppress(PackError):  # Nothing can be drawn of it, and so nothing is missing.
+            if name not in ran and result.profile in shelf.pack(name).profiles:
+                missing.append(name)
+    return missing
 
 
 def _score_findings(
@@ -842,6 +892,7 @@ CHECKS: Sequence[Check] = (
     check_versions,
     check_status,
     check_times,
+    check_private,
     check_packs,
     check_trials,
     check_speed_plan,
@@ -864,6 +915,7 @@ CHECKS: Sequence[Check] = (
 
 IMPORT_CHECKS: Sequence[Check] = (
     check_import,
+    check_private,
     check_versions,
     check_status,
     check_times,

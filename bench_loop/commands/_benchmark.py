@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -78,6 +79,7 @@ def benchmark(
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
+    from bench_loop.engine.gap import find_gap
     from bench_loop.engine.run import Run
     from bench_loop.report.terminal import print_run
 
@@ -86,7 +88,7 @@ def benchmark(
     with _told_how_to_resume(progress) as listen, progress:
         result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
     endpoint = setup.server.endpoint if is_endpoint_named else None
-    print_run(result, screen, progress.file, endpoint)
+    print_run(result, screen, progress.file, endpoint, find_gap(result, [output]))
     return result
 
 
@@ -115,11 +117,17 @@ def benchmark_as_json(
     run_id: str | None = None,
 ) -> RunResult:
     """Run the plan and print each event as one line of JSON as it comes."""
+    from bench_loop.engine.gap import find_gap
     from bench_loop.engine.run import Run
     from bench_loop.report.event_lines import event_line
+    from bench_loop.report.gap import gap_json
 
     with _told_how_to_resume(lambda event: click.echo(event_line(event))) as listen:
-        return Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
+        result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
+    gap = find_gap(result, [output])
+    if gap is not None:
+        click.echo(json.dumps({"event": "gap", **gap_json(gap)}))
+    return result
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._packs import tell_of_instances
 from bench_loop.commands._setup import PROVIDERS, Wanted
 from bench_loop.commands._source import read_result
 
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from bench_loop.result.records import RunResult
 
 
-def repeat(source: str, wanted: Wanted, output: Path, *, as_json: bool) -> None:
+def repeat(
+    source: str, wanted: Wanted, output: Path, *, packs: Path | None = None, as_json: bool
+) -> None:
     """Run what the result at `source`, a file or an address, was made by.
 
+    `packs` is the folder of private packs that it names.
     `wanted` may name model, provider, endpoint and machine; the rest is taken from the result.
     Raises SetupError, naming each difference, when the two could not be compared.
     """
@@ -30,7 +34,7 @@ def repeat(source: str, wanted: Wanted, output: Path, *, as_json: bool) -> None:
     from bench_loop.engine.like import options_like, plan_like, refuse_other_plan
 
     theirs = read_result(source)
-    plan = plan_like(theirs)
+    plan = plan_like(theirs, packs)
     refuse_other_plan(theirs, plan)
     wanted = _completed(wanted, theirs)
     count = len(plan.quality_trials)
@@ -39,6 +43,7 @@ def repeat(source: str, wanted: Wanted, output: Path, *, as_json: bool) -> None:
         f"{count} trials beside speed.",
         err=True,
     )
+    tell_of_instances(plan)
     ours = run_planned(
         plan, wanted, output, options_like(theirs), as_json=as_json, check=_check(theirs)
     )

@@ -51,12 +51,15 @@ def asked_of(
     `trials` and `sampling` as the user gave them for all suites; None: as each pack says.
     """
     from bench_loop.engine.queue import Asked
+    from bench_loop.engine.run import private_folder
 
     parts = {name: getattr(wanted, name) for name in Asked.model_fields if hasattr(wanted, name)}
     return Asked(
         **parts,
         profile=profile,
         suites=None if profile else tuple(suite.pack.name for suite in plan.suites),
+        fresh_seed=plan.fresh_seed,
+        packs=private_folder(plan),
         trials=trials,
         context_window=plan.context_window,
         sampling=sampling,
@@ -163,6 +166,7 @@ def _refuse_unless_complete(queue: Queue) -> None:
 
 def _plan(asked: Asked) -> RunPlan:
     from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.shelf import Shelf
 
     return make_plan(
         profile=asked.profile,
@@ -171,6 +175,7 @@ def _plan(asked: Asked) -> RunPlan:
         context_window=asked.context_window,
         is_thinking=asked.thinking is True,
         sampling=asked.sampling,
+        shelf=Shelf(asked.fresh_seed, Path(asked.packs) if asked.packs else None),
     )
 
 

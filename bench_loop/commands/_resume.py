@@ -26,9 +26,11 @@ def resume(
     sandbox_user: int | None,
     as_json: bool,
     budget_s: float | None = None,
+    packs: Path | None = None,
 ) -> None:
     """Go on with the run that `name` means, on the same plan.
 
+    `packs` is where private packs are now; None: where they were.
     `budget_s` is for what is left of it. None: what is left of the budget that it began with; a
     budget that is spent is none, since going on means to give it the time that it needs.
 
@@ -45,7 +47,7 @@ def resume(
         if known.is_complete:
             _tell_complete(run, known)
             return
-        plan = plan_again(known)
+        plan = plan_again(known, packs)
         options = replace(known.planned.request.options, budget_s=budget_s or _budget_left(known))
         click.echo(_words(known, options.budget_s), err=True)
         wanted = replace(

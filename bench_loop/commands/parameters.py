@@ -75,3 +75,20 @@ class SamplingValues(click.ParamType["Sampling"]):
             names = ", ".join(Sampling.model_fields)
             where = ".".join(map(str, error.errors()[0]["loc"])) or str(value)
             self.fail(f"{where!r} is not right; the settings are {names}.", param, ctx)
+
+
+class Seed(click.ParamType[int]):
+    """A seed of fresh instances."""
+
+    name = "seed"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        from bench_loop.contracts.record import LARGEST_SEED
+
+        text = str(value)
+        is_whole = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST_SEED))
+        if not is_whole or int(text) > LARGEST_SEED:
+            self.fail(f"{value!r} is no seed: a whole number, 0 to {LARGEST_SEED}.", param, ctx)
+        return int(text)

@@ -21,6 +21,12 @@ CHANGED = 1
 
 @click.command(epilog=EXAMPLES)
 @click.argument("file")
+@click.option(
+    "--packs",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where the run's private packs are: without it they are not judged again.",
+)
 @sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 @click.option(
@@ -30,6 +36,7 @@ CHANGED = 1
 )
 def command(
     file: str,
+    packs: Path | None,
     sandbox_kind: str,
     allow_unsafe: bool,
     sandbox_user: int | None,
@@ -48,9 +55,12 @@ def command(
 
     result = load(newest_result(file))
     with opened(
-        sandbox_kind, allow_unsafe=allow_unsafe, user=sandbox_user, is_needed=wants_sandbox(result)
+        sandbox_kind,
+        allow_unsafe=allow_unsafe,
+        user=sandbox_user,
+        is_needed=wants_sandbox(result, packs),
     ) as sandbox:
-        found = rescore(result, sandbox=sandbox)
+        found = rescore(result, sandbox=sandbox, packs=packs)
     if output is not None:
         write(found.after, output)
     if as_json:

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from bench_loop.commands._measuring import measuring_options
+from bench_loop.commands._packs import fresh_seed_option, packs_option, tell_of_instances
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
 from bench_loop.commands._setup import PROVIDERS, Wanted
@@ -25,15 +26,15 @@ PROFILES = ("smoke", "quick", "core", "full")
 DEFAULT_PROFILE = "quick"
 LIKE_OPTIONS = frozenset(
     {
-        *("like", "model_id", "provider", "endpoint", "output", "as_json"),
+        *("like", "model_id", "provider", "endpoint", "output", "as_json", "packs"),
         *("allow_unsafe", "sandbox_user", "label", "gpu", "gpu_memory_gb"),
     }
 )
 """What may stand beside --like: what is here and what it is called, not what is measured."""
 RESUME_OPTIONS = frozenset(
-    {"resume", "endpoint", "budget", "allow_unsafe", "sandbox_user", "as_json"}
+    {"resume", "endpoint", "budget", "allow_unsafe", "sandbox_user", "as_json", "packs"}
 )
-"""What may stand beside --resume: where the server is now, the time, and how to tell of the run."""
+"""What may stand beside --resume: where server and packs are now, the time, how to tell of it."""
 
 EXAMPLES = """
 \b
@@ -43,6 +44,8 @@ Examples:
   bench-loop run --model smollm2-135m --provider embedded --profile smoke
   bench-loop run --model qwen3:8b --suites reasonmath,loop_schema --trials 3
   bench-loop run --models qwen3:8b,qwen3:14b,gemma3:12b --profile core
+  bench-loop run --model qwen3:8b --profile core --fresh-seed 42
+  bench-loop run --model qwen3:8b --packs my-packs
   bench-loop run --resume
   bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
@@ -93,6 +96,8 @@ Examples:
 )
 @click.option("--profile", type=click.Choice(PROFILES), help="Named set of suites. [quick]")
 @click.option("--suites", metavar="A,B", help="Suites by name, in place of a profile.")
+@fresh_seed_option
+@packs_option
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),
@@ -135,6 +140,8 @@ def command(
     harness: str,
     profile: str | None,
     suites: str | None,
+    fresh_seed: int | None,
+    packs: Path | None,
     trials: int | None,
     context_window: int | None,
     options: RunOptions,
@@ -168,6 +175,7 @@ def command(
             else:
                 go_on(
                     resume,
+                    packs=packs,
                     endpoint=endpoint,
                     is_unsafe_allowed=allow_unsafe,
                     sandbox_user=sandbox_user,
@@ -183,6 +191,11 @@ def command(
         raise UsageError("No model is named.", remedy="--model NAME; bench-loop info lists some.")
     if cool_down_s is not None and models is None:
         raise UsageError("--cool-down is for a queue.", remedy="--models A,B")
+    if profile and packs and like is None:
+        raise UsageError(
+            "--profile and --packs exclude each other: private packs are in no profile.",
+            remedy="Pick suites by name: --suites A,B",
+        )
     if profile and suites:
         raise UsageError("--profile and --suites exclude each other.", remedy="Leave one out.")
     if sampling is not None and thinking != "on":
@@ -210,11 +223,15 @@ def command(
         from bench_loop.commands._like import repeat
 
         with stoppable():
-            repeat(like, wanted, folder, as_json=as_json)
+            repeat(like, wanted, folder, packs=packs, as_json=as_json)
         return
     from bench_loop.engine.plan import make_plan
+    from bench_loop.engine.shelf import Shelf
 
+    shelf = Shelf(fresh_seed, packs)
     picked = [name.strip() for name in suites.split(",")] if suites is not None else None
+    if picked is None and packs is not None:
+        picked = shelf.private_names()
     chosen = None if picked is not None else profile or DEFAULT_PROFILE
     plan = make_plan(
         profile=chosen,
@@ -223,7 +240,9 @@ def command(
         context_window=context_window,
         is_thinking=thinking == "on",
         sampling=sampling,
+        shelf=shelf,
     )
+    tell_of_instances(plan)
     if models is None:
         from bench_loop.commands._benchmark import run_planned
 

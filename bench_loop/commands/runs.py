@@ -55,13 +55,15 @@ def list_command(as_json: bool) -> None:
 def show_command(run: str) -> None:
     """Print the report of RUN; of an unfinished one, as far as it came."""
     from bench_loop.console import console
+    from bench_loop.engine.gap import find_gap
     from bench_loop.engine.stored import stored_run
     from bench_loop.report.terminal import print_run
 
     found = stored_run(run)
     if found.state == "running":
         click.echo("This run is still going on: what is finished so far is shown.", err=True)
-    print_run(_result(found), console(), found.place)
+    result = _result(found)
+    print_run(result, console(), found.place, gap=find_gap(result))
 
 
 @command.command("delete")

@@ -113,6 +113,14 @@ def submittable(data: bytes, name: str) -> RunResult:
     from bench_loop.result.store import from_bytes
 
     result = from_bytes(data, name)
+    for index, suite in enumerate(result.suites):
+        if suite.is_private:
+            raise ResultError(
+                name,
+                f"suites.{index}.is_private",
+                f"{suite.suite} is a private pack: its results stay on this machine",
+                remedy="Run official suites to have something to submit.",
+            )
     if result.status != "complete":
         raise ResultError(
             name,
@@ -162,12 +170,17 @@ def _show_summary(result: RunResult, path: Path, size: int, site: str, *, has_to
         ("file", f"{path} ({size:,} bytes)"),
         ("model", " ".join(filter(None, (subject.model_id, subject.quantization)))),
         ("machine", result.machine.device_class),
-        ("run", f"{result.profile}, {len(result.trials)} trials with the model's answers"),
+        ("run", f"{_profile(result)}, {len(result.trials)} trials with the model's answers"),
         ("to", f"{site} ({'with your API key' if has_token else 'without an API key'})"),
     )
     click.echo("This leaves your machine:", err=True)
     for label, text in lines:
         click.echo(f"  {label:8} {clean(text)}", err=True)
+
+
+def _profile(result: RunResult) -> str:
+    seed = result.settings.fresh_seed
+    return result.profile if seed is None else f"{result.profile} on fresh instances of seed {seed}"
 
 
 def _show_findings(findings: Sequence[PrivateFinding]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,7 @@ Examples:
   bench-loop suites
   bench-loop suites reasonmath
   bench-loop suites --json
+  bench-loop suites --packs my-packs
 """
 
 
@@ -29,19 +31,29 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=_complete)
+@click.option(
+    "--packs",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="List your own packs in DIR.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
-def command(name: str | None, as_json: bool) -> None:
+def command(name: str | None, folder: Path | None, as_json: bool) -> None:
     """List suites and profiles, or the tasks of the suite NAME.
 
     The time that each is expected to take rests on the newest result of this installation.
     """
-    from bench_loop.engine.packs import load_pack, pack_names
     from bench_loop.engine.profiles import PROFILES
+    from bench_loop.engine.shelf import Shelf
     from bench_loop.report import catalogue
 
-    packs = [load_pack(found) for found in ([name] if name else pack_names())]
+    shelf = Shelf(private=folder)
+    listed = shelf.names() if folder is None else shelf.private_names()
+    packs = [shelf.pack(found) for found in ([name] if name else listed)]
     profiles = list(PROFILES.values())
-    times = _times([pack.name for pack in packs], [] if name else list(PROFILES))
+    official = [pack.name for pack in packs if not pack.is_private]
+    times = _times(official, [] if name else list(PROFILES))
     if as_json:
         document = (
             catalogue.suite_json(packs[0], times)

@@ -30,6 +30,9 @@ class _FirstFault(FailFast):
 Many = Annotated[tuple[T, ...], _FirstFault()]
 """A list; reading stops at its first bad item, so that a bad file costs no more than a good one."""
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
+LARGEST_SEED = 2**31 - 1
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+"""Of fresh instances; it stands in the id of every task that was drawn by it."""
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 """A duration; bounded so that sums and squares of hostile values stay finite."""
 Positive = Annotated[float, Field(gt=0)]

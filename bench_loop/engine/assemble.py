@@ -164,6 +164,7 @@ def planned_settings(plan: RunPlan) -> Settings:
         thinking_budget=plan.thinking_budget,
         wall_limit_rule=plan.wall_limit_rule,
         use_prompt_cache=True,
+        fresh_seed=plan.fresh_seed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -37,12 +37,23 @@ class Family:
         """The ways of reasoning that an instance may ask for."""
         return self.generator.paths
 
-    def instances(self, seed: int, count: int, taken: Collection[str] = ()) -> list[Instance]:
+    @property
+    def sentence(self) -> str:
+        """What it is."""
+        return self.generator.sentence
+
+    def instances(
+        self,
+        seed: int,
+        count: int,
+        taken: Collection[str] = (),
+        is_known: Callable[[Instance], bool] = lambda instance: False,
+    ) -> list[Instance]:
         """`count` instances whose answers differ from each other and from those `taken`.
 
-        The paths come in equal shares, in an order that the seed decides. The same seed gives the
-        same instances, whatever the count. Raises PackError when the family cannot give so many, or
-        gives one that is no task.
+        What `is_known` is thrown away, and the next one drawn. The paths come in equal shares, in
+        an order that the seed decides. The same seed gives the same instances, whatever the count.
+        Raises PackError when the family cannot give so many, or gives one that is no task.
         """
         random = Random(f"{self.suite}.{self.name}.{seed}")  # noqa: S311 - repeatable draws
         paths = list(self.paths)
@@ -57,7 +68,9 @@ class Family:
                 continue
             seen.add(drawn.answer)
             task = self._task(drawn.raw, f"{self.suite}.{self.name}-{seed}-{len(found) + 1}")
-            found.append(Instance(task, path, drawn.answer))
+            instance = Instance(task, path, drawn.answer)
+            if not is_known(instance):
+                found.append(instance)
         if len(found) < count:
             raise PackError(
                 self.generator.file, None, f"has no {count} instances with different answers"

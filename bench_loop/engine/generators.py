@@ -42,6 +42,8 @@ class Generator:
     file: str
     paths: tuple[str, ...]
     draw: Draw
+    sentence: str = ""
+    """What it is: the first sentence of the file."""
 
     def once(self, random: Random, path: str) -> Drawn | None:
         """One draw; None where it is no good. Raises PackError for a generator that fails."""
@@ -91,4 +93,6 @@ def load_generator(folder: Path, name: str) -> Generator:
         raise PackError(file, "PATHS", "must be a tuple of two or more different names")
     if not callable(draw):
         raise PackError(file, "draw", "must be a function of a Random and a path")
-    return Generator(file, paths, draw)
+    about = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+    sentence = about.partition(". ")[0].removesuffix(".") + "." if about else ""
+    return Generator(file, paths, draw, sentence)

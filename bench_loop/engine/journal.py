@@ -62,6 +62,7 @@ class Request(Record):
     thinking: bool | None
     sandbox: str | None = Field(description="Kind of the sandbox; null: there was none.")
     options: RunOptions
+    packs: str | None = Field(None, description="Folder of the person's own packs; null: none.")
 
 
 class Conditions(Record):

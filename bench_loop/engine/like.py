@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bench_loop.engine.assemble import planned_settings, subject
 from bench_loop.engine.journal import Conditions
-from bench_loop.engine.packs import pack_names
 from bench_loop.engine.plan import PlannedSuite, RunOptions, RunPlan, make_plan, plan_of
 from bench_loop.engine.profiles import CUSTOM, PROFILES
+from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import SetupError
 from bench_loop.result.compare import not_comparable, speed_not_comparable
 from bench_loop.result.records import RunHeader, RunResult, SuiteResult
 from bench_loop.scoring.constants import SCORING_VERSION
 
+PRIVATE_REMEDY = "They are private packs: give the folder that they lie in with --packs."
 WINDOWS = range(512, 1_048_577)
 MOST_STREAMS = 64
 LONGEST_LOAD_S = 7200.0
 """What a file may ask of this machine: no more than the options of a run may."""
 
 
-def plan_like(result: RunResult) -> RunPlan:
-    """The plan of the run that made `result`, with the packs of here.
+def plan_like(result: RunResult, packs: Path | None = None) -> RunPlan:
+    """The plan of the run that made `result`, with the packs of here and private ones in `packs`.
 
     Raises SetupError where a suite is not here, or the window is none that a run may ask for.
     """
@@ -29,12 +32,15 @@ def plan_like(result: RunResult) -> RunPlan:
             "An imported result holds no plan that could be repeated.",
             remedy=f"Measure the model here: bench-loop run --model {result.subject.model_id}",
         )
-    here = pack_names()
+    shelf = Shelf(settings.fresh_seed, packs)
+    here = shelf.names()
     missing = [suite.suite for suite in result.suites if suite.suite not in here]
     if missing or not result.suites:
         names = ", ".join(map(repr, missing)) or "none at all"
+        is_private = any(suite.is_private for suite in result.suites if suite.suite in missing)
         raise SetupError(
-            f"The run has suites that are not here: {names}.", remedy=_other_version(result)
+            f"The run has suites that are not here: {names}.",
+            remedy=PRIVATE_REMEDY if is_private else _other_version(result),
         )
     if settings.context_window not in WINDOWS:
         raise SetupError(f"No run may ask for a window of {settings.context_window:,} tokens.")
@@ -42,6 +48,7 @@ def plan_like(result: RunResult) -> RunPlan:
     plan = make_plan(
         profile=None if is_custom else result.profile,
         suites=[suite.suite for suite in result.suites] if is_custom else None,
+        shelf=shelf,
     )
     return plan_of(plan.profile, plan.suites, settings)
 
@@ -128,6 +135,8 @@ def _expected_suite(suite: PlannedSuite) -> SuiteResult:
         fail_count=0,
         truncated_count=0,
         error_count=0,
+        left_out_count=suite.left_out,
+        is_private=pack.is_private,
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -104,6 +104,16 @@ class Pack:
     texts: Mapping[str, str]
     """For the speed suite: prose, code and log, from which prompts are cut."""
     folder: Path
+    fresh_seed: int | None = None
+    """Seed that its tasks were drawn with (`fresh_pack`); None: they are those of its files."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Of a fresh pack: by profile, the official tasks that have no family; `custom`: of all."""
+    is_private: bool = False
+    """It is a person's own: never uploaded, never ranked."""
+
+    def left_out_of(self, profile: str) -> int | None:
+        """Official tasks of `profile` without a fresh instance; None: it is no fresh pack."""
+        return self.left_out.get(profile)
 
     def output(
         self, text: str, *, thinking: str = "", finish_reason: FinishReason = "stop"
@@ -131,7 +141,7 @@ class Pack:
     @property
     def needs_sandbox(self) -> bool:
         """Whether one of its tasks, or the verdict on it, runs code that a model wrote."""
-        return any(task.tools == "workspace" or needs_sandbox(task) for task in self.tasks)
+        return any(map(runs_programs, self.tasks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,11 @@ class PackSuite:
             convention=self.pack.convention,
         )
         return judge(output, task, self.sandbox)
+
+
+def runs_programs(task: BenchmarkTask) -> bool:
+    """Whether the task, or the verdict on it, has a program run."""
+    return task.tools == "workspace" or needs_sandbox(task)
 
 
 def pack_names(folder: Path | None = None) -> list[str]:
@@ -193,7 +208,7 @@ def read_pack(folder: Path) -> Pack:
         for profile, named in manifest.profiles.items()
     }
     texts = {name: _read_text(folder / text, file, name) for name, text in manifest.texts.items()}
-    return Pack(
+    pack = Pack(
         name=manifest.name,
         title=manifest.title,
         version=manifest.version,
@@ -201,12 +216,13 @@ def read_pack(folder: Path) -> Pack:
         description=manifest.description,
         convention=manifest.convention,
         settings=manifest.settings,
-        pack_hash=_pack_hash(manifest, tasks, profiles, texts),
+        pack_hash="",
         tasks=tasks,
         profiles=profiles,
         texts=texts,
         folder=folder,
     )
+    return hashed(pack)
 
 
 def _check_families(folder: Path, tasks: tuple[BenchmarkTask, ...]) -> None:
@@ -336,26 +352,25 @@ def _profile_ids(
     return tuple(task_id for task_id in ids if task_id in named)
 
 
-def _pack_hash(
-    manifest: Manifest,
-    tasks: tuple[BenchmarkTask, ...],
-    profiles: Mapping[str, tuple[str, ...]],
-    texts: Mapping[str, str],
-) -> str:
+def hashed(pack: Pack) -> Pack:
+    """`pack` under the hash of what it holds."""
     described = {"title", "difficulty", "capability_tags", "notes", "family"}
     examples = {"suite", "reference", "also_right", "near_misses"}
-    return tagged_hash(
+    pack_hash = tagged_hash(
         {
-            "name": manifest.name,
-            "version": manifest.version,
-            "dimension": manifest.dimension,
-            "convention": manifest.convention,
-            "settings": manifest.settings.model_dump(mode="json"),
-            "profiles": {profile: list(ids) for profile, ids in profiles.items()},
-            "texts": dict(texts),
-            "tasks": [task.model_dump(mode="json", exclude=described | examples) for task in tasks],
+            "name": pack.name,
+            "version": pack.version,
+            "dimension": pack.dimension,
+            "convention": pack.convention,
+            "settings": pack.settings.model_dump(mode="json"),
+            "profiles": {profile: list(ids) for profile, ids in pack.profiles.items()},
+            "texts": dict(pack.texts),
+            "tasks": [
+                task.model_dump(mode="json", exclude=described | examples) for task in pack.tasks
+            ],
         }
     )
+    return replace(pack, pack_hash=pack_hash)
 
 
 Checked = TypeVar("Checked", bound=BaseModel)

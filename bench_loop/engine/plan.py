@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.engine.profiles import CONTEXT_WINDOW, CUSTOM, PROFILES, ProfileRules
+from bench_loop.engine.shelf import Shelf, refuse_faults
 from bench_loop.errors import UsageError
 from bench_loop.registry import pick
 from bench_loop.result.records import Settings, SpeedPlan, SuiteSettings
@@ -27,6 +28,7 @@ THINKING_TOKENS = 4096
 LONG_THINKING_TOKENS = 8192
 LONG_THINKING_SUITES = frozenset({"reasonmath", "coding", "loop_code_fix"})
 """Suites whose tasks get more of them."""
+OFFICIAL = Shelf()
 UNMEASURED_WALL_LIMIT_S = 600.0
 """Wall limit of a request before anything is known of the machine's speed, in seconds."""
 
@@ -41,6 +43,8 @@ class PlannedSuite:
     """Trials of each task; None: those of the plan."""
     sampling: Sampling | None = None
     """None: that of the plan."""
+    left_out: int | None = None
+    """Of a fresh pack: official tasks that have no family, and so no fresh instance."""
 
     def key(self) -> SuiteKey:
         """What scoring needs to know of the suite."""
@@ -50,6 +54,8 @@ class PlannedSuite:
             pack_hash=self.pack.pack_hash,
             dimension=self.pack.dimension,
             task_ids=tuple(task.id for task in self.tasks),
+            left_out=self.left_out,
+            is_private=self.pack.is_private,
         )
 
 
@@ -129,6 +135,17 @@ class RunPlan:
         return any(suite.pack.needs_sandbox for suite in self.suites)
 
     @property
+    def fresh_seed(self) -> int | None:
+        """Seed of its fresh instances; None: its tasks are those of the packs' files."""
+        seeds = (suite.pack.fresh_seed for suite in self.suites)
+        return next((seed for seed in seeds if seed is not None), None)
+
+    @property
+    def private_suites(self) -> tuple[PlannedSuite, ...]:
+        """The suites that are a person's own."""
+        return tuple(suite for suite in self.suites if suite.pack.is_private)
+
+    @property
     def wall_limit_rule(self) -> str:
         """How a quality trial gets its wall limit, as the result file tells it."""
         if self.speed_suite is None:
@@ -197,24 +214,35 @@ def make_plan(
     context_window: int | None = None,
     is_thinking: bool = False,
     sampling: Sampling | None = None,
+    shelf: Shelf = OFFICIAL,
 ) -> RunPlan:
     """Plan a run of a profile, or of suites picked by name (all their tasks).
 
     `trials` and `sampling` are for all suites alike; None: each suite is run as its pack says.
     `context_window` None is the largest that a suite needs.
-    Raises UsageError for an unknown name, or when both or neither are given.
+    Raises UsageError for an unknown name, when both or neither are given, or when there is no fresh
+    instance of what was picked; PackError for a pack with a fault.
     """
     if (profile is None) == (suites is None):
         raise UsageError("Give either a profile or suites.", remedy="--profile quick")
+    if profile is not None and shelf.private is not None:
+        raise UsageError(
+            "Private packs are in no profile.", remedy="Pick suites by name: --suites A,B"
+        )
     if profile is not None:
         rules = PROFILES[pick("profile", profile, PROFILES)]
-        planned = _of_profile(rules)
+        planned = _of_profile(rules, shelf)
     else:
         rules = CUSTOM
-        chosen = dict.fromkeys(pick("suite", name, pack_names()) for name in suites or ())
+        chosen = dict.fromkeys(pick("suite", name, shelf.names()) for name in suites or ())
         if not chosen:
-            raise UsageError("No suite is named.", remedy=f"One of: {', '.join(pack_names())}.")
-        planned = tuple(PlannedSuite(pack, pack.tasks) for pack in map(load_pack, chosen))
+            raise UsageError("No suite is named.", remedy=f"One of: {', '.join(shelf.names())}.")
+        planned = tuple(
+            PlannedSuite(pack, pack.tasks, left_out=pack.left_out_of(rules.name))
+            for pack in map(shelf.pack, chosen)
+        )
+    _refuse_without_instances(planned, shelf)
+    refuse_faults(suite.pack for suite in planned if suite.pack.is_private)
     window = context_window or window_of(suite.pack for suite in planned)
     plan = RunPlan(rules, planned, trials or 1, sampling or Sampling(), window, is_thinking)
     suites_own = tuple(
@@ -269,12 +297,26 @@ def _unlike(own: T, common: T) -> T | None:
     return None if own == common else own
 
 
-def _of_profile(rules: ProfileRules) -> tuple[PlannedSuite, ...]:
+def _refuse_without_instances(planned: Sequence[PlannedSuite], shelf: Shelf) -> None:
+    """Raises UsageError for fresh suites of whose tasks none belongs to a family."""
+    if shelf.fresh_seed is None:
+        return
+    fresh = [suite for suite in planned if suite.pack.dimension == "quality"]
+    bare = [suite.pack.name for suite in fresh if not suite.tasks]
+    if bare or not fresh:
+        raise UsageError(
+            f"There are no fresh instances of {', '.join(bare) or 'this profile'}: none of its "
+            "tasks belongs to a family.",
+            remedy="Leave --fresh-seed out, or pick suites with families: bench-loop suites NAME",
+        )
+
+
+def _of_profile(rules: ProfileRules, shelf: Shelf) -> tuple[PlannedSuite, ...]:
     planned = []
-    for pack in map(load_pack, pack_names()):
+    for pack in map(shelf.pack, pack_names()):
         if rules.name not in pack.profiles:
             continue
         wanted = pack.profiles[rules.name]
         tasks = tuple(task for task in pack.tasks if task.id in wanted)
-        planned.append(PlannedSuite(pack, tasks))
+        planned.append(PlannedSuite(pack, tasks, left_out=pack.left_out_of(rules.name)))
     return tuple(planned)

@@ -78,9 +78,12 @@ class QualitySuites:
     def _trial(self, suite: PlannedSuite, task: BenchmarkTask, number: int) -> Trial:
         settings = self._settings_of(suite, task, number)
         if (why := self.guard.why_not(task, settings.max_tokens)) is not None:
-            return unsent_trial(task, number, self.recorder, settings, why)
-        judged_by = PackSuite(suite.pack, self.sandbox)
-        return run_trial(judged_by, task, number, self.harness, self.recorder, settings)
+            trial = unsent_trial(task, number, self.recorder, settings, why)
+        else:
+            judged_by = PackSuite(suite.pack, self.sandbox)
+            trial = run_trial(judged_by, task, number, self.harness, self.recorder, settings)
+        is_fresh = suite.pack.fresh_seed is not None
+        return trial.model_copy(update={"family": task.family if is_fresh else None})
 
     def _settings_of(self, suite: PlannedSuite, task: BenchmarkTask, number: int) -> TrialSettings:
         budget = self.plan.answer_budget(task)

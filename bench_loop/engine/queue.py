@@ -17,7 +17,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from bench_loop.config import home, replace_file
 from bench_loop.contracts.chat import Sampling
-from bench_loop.contracts.record import Count, Many, Record, Seconds
+from bench_loop.contracts.record import Count, Many, Record, Seconds, Seed
 from bench_loop.engine.plan import RunOptions
 from bench_loop.engine.run_lock import RunLock, is_live
 from bench_loop.engine.stopping import why_stopped
@@ -61,6 +61,8 @@ class Asked(Record):
     gpu_memory_gb: float | None
     output: str = Field(description="Folder of the result files.")
     cool_down_s: Seconds = Field(description="Longest wait between two models.")
+    fresh_seed: Seed | None = Field(None, description="Seed of fresh instances; null: frozen.")
+    packs: str | None = Field(None, description="Folder of the person's own packs; null: none.")
 
 
 class QueuedRun(Record):

@@ -9,8 +9,12 @@ from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
 
 
-def not_ranked_reason(header: RunHeader) -> str:
-    """Why this run may not stand in a ranking, as a sentence; empty when it may."""
+def not_ranked_reason(header: RunHeader, *, may_be_fresh: bool = False) -> str:
+    """Why this run may not stand in a ranking, as a sentence; empty when it may.
+
+    `may_be_fresh`: among runs of one person's choice fresh ones have leagues of their own, by seed.
+    On a board they have none: whoever submits chooses the seed, and could choose the luckiest.
+    """
     rules = PROFILES.get(header.profile)
     context, speed = header.subject.context, header.speed
     widths = (speed.generation_half_width, speed.ttft_half_width) if speed else ()
@@ -21,6 +25,10 @@ def not_ranked_reason(header: RunHeader) -> str:
     if header.scoring_version != SCORING_VERSION:
         scored = header.scoring_version[:20]
         return f"Scored by version {scored}; only version {SCORING_VERSION} is ranked."
+    if any(suite.is_private for suite in header.suites):
+        return "Private packs are never ranked."
+    if header.settings.fresh_seed is not None and not may_be_fresh:
+        return f"Fresh instances (seed {header.settings.fresh_seed}) stand in no ranking."
     if header.profile == CUSTOM.name:
         return "Runs of hand-picked suites are never ranked."
     if rules is None or not rules.is_ranked:

@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import bench_loop
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
-from bench_loop.engine.packs import Pack, load_pack, pack_names
+from bench_loop.engine.packs import Pack
+from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import UsageError
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
@@ -86,30 +88,35 @@ def scored_task_ids(result: RunResult, pack: Pack) -> tuple[str, ...]:
 
 
 def rescore(
-    result: RunResult, now: datetime | None = None, sandbox: Sandbox | None = None
+    result: RunResult,
+    now: datetime | None = None,
+    sandbox: Sandbox | None = None,
+    packs: Path | None = None,
 ) -> Rescore:
     """Judge `result` again with the packs and verifiers of this installation.
 
-    Without a `sandbox`, verdicts that need code to be run stay as they are. Raises UsageError for
-    an imported result, which has no outputs.
+    Fresh instances are drawn again by the run's seed. Private packs are looked for in the folder
+    `packs`; their verdicts stay as they are without it, as do those that need code to be run
+    without a `sandbox`. Raises UsageError for an imported result, which has no outputs, PackError
+    for a pack with a fault.
     """
     if result.imported is not None:
         raise UsageError(
             "An imported result cannot be judged again: it holds no outputs.",
             remedy="Measure the model here: bench-loop run",
         )
-    packs = _packs(result)
+    known = _packs(result, packs)
     stale = {
         suite.suite
         for suite in result.suites
-        if suite.suite not in packs or packs[suite.suite].pack_hash != suite.pack_hash
+        if suite.suite not in known or known[suite.suite].pack_hash != suite.pack_hash
     }
-    judged = [(trial, _verdict(trial, packs, sandbox)) for trial in result.trials]
+    judged = [(trial, _verdict(trial, known, sandbox)) for trial in result.trials]
     trials = tuple(
         trial if verdict is None or trial.suite in stale else _with_verdict(trial, verdict)
         for trial, verdict in judged
     )
-    after = _scored(result, trials, packs, stale, now or datetime.now(UTC))
+    after = _scored(result, trials, known, stale, now or datetime.now(UTC))
     not_judged = Counter(
         trial.suite for trial, verdict in judged if verdict is None and not has_no_output(trial)
     )
@@ -126,7 +133,7 @@ def rescore(
                 before=old,
                 after=new,
                 is_stale=old.suite in stale,
-                current_hash=packs[old.suite].pack_hash if old.suite in packs else None,
+                current_hash=known[old.suite].pack_hash if old.suite in known else None,
                 not_judged=not_judged[old.suite],
             )
             for old, new in zip(result.suites, after.suites, strict=True)
@@ -135,15 +142,21 @@ def rescore(
     )
 
 
-def _packs(result: RunResult) -> dict[str, Pack]:
-    """The packs of the run's suites that this installation has."""
-    known = set(pack_names())
-    return {suite.suite: load_pack(suite.suite) for suite in result.suites if suite.suite in known}
+def _packs(result: RunResult, private: Path | None) -> dict[str, Pack]:
+    """The packs of the run's suites that there are here, drawn again where they were drawn."""
+    shelf = Shelf(result.settings.fresh_seed, private)
+    own = set(shelf.private_names())
+    here = {name: name in own for name in shelf.names()}
+    return {
+        suite.suite: shelf.pack(suite.suite)
+        for suite in result.suites
+        if here.get(suite.suite) is suite.is_private
+    }
 
 
-def wants_sandbox(result: RunResult) -> bool:
+def wants_sandbox(result: RunResult, packs: Path | None = None) -> bool:
     """Whether a suite of the run has verdicts that need code to be run that a model wrote."""
-    return any(pack.needs_sandbox for pack in _packs(result).values())
+    return any(pack.needs_sandbox for pack in _packs(result, packs).values())
 
 
 def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -> TaskScore | None:
@@ -219,6 +232,9 @@ def _key(
     result: RunResult, suite: SuiteResult, packs: Mapping[str, Pack], *, is_stale: bool
 ) -> SuiteKey:
     """The suite as it ran; the tasks of a stale one are those that it has trials of."""
+    left_out = suite.left_out_count
+    if not is_stale:
+        left_out = packs[suite.suite].left_out_of(result.profile)
     task_ids: tuple[str, ...] = ()
     if suite.dimension == "quality" and is_stale:
         ran = (trial.task_id for trial in result.trials if trial.suite == suite.suite)
@@ -231,6 +247,8 @@ def _key(
         pack_hash=suite.pack_hash or "",
         dimension=suite.dimension,
         task_ids=task_ids,
+        left_out=left_out,
+        is_private=suite.is_private,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,10 +10,10 @@ import bench_loop
 from bench_loop.contracts.provider import ServerFacts
 from bench_loop.contracts.record import Record
 from bench_loop.engine.journal import Conditions
-from bench_loop.engine.packs import load_pack
 from bench_loop.engine.plan import PlannedSuite, RunPlan, plan_of
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.engine.recorded import Recorded
+from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import PackError, SetupError, UsageError
 from bench_loop.scoring.recompute import SuiteKey
 
@@ -38,11 +39,12 @@ _REMEDIES = {
 }
 
 
-def plan_again(run: Recorded) -> RunPlan:
+def plan_again(run: Recorded, packs: Path | None = None) -> RunPlan:
     """The plan that the journal tells of, with the packs of now.
 
-    Raises SetupError when a pack, or BenchLoop itself, is another one than the run began with, and
-    for a run that was part of a recommendation.
+    `packs` is where private packs are now; None: where they were. Raises SetupError when a pack, or
+    BenchLoop itself, is another one than the run began with, and for a run that was part of a
+    recommendation.
     """
     planned = run.planned
     if planned.is_cut_short:
@@ -54,16 +56,18 @@ def plan_again(run: Recorded) -> RunPlan:
     began = run.conditions.software.bench_loop
     if began != bench_loop.__version__:
         raise _cannot_go_on("software", [f"bench_loop was {began}, is {bench_loop.__version__}"])
+    settings, was_in = planned.settings, planned.request.packs
+    shelf = Shelf(settings.fresh_seed, packs or (Path(was_in) if was_in else None))
     return plan_of(
         PROFILES.get(planned.profile, CUSTOM),
-        [_suite_again(key) for key in planned.suites],
-        planned.settings,
+        [_suite_again(key, shelf) for key in planned.suites],
+        settings,
     )
 
 
-def _suite_again(key: SuiteKey) -> PlannedSuite:
+def _suite_again(key: SuiteKey, shelf: Shelf) -> PlannedSuite:
     try:
-        pack = load_pack(key.suite)
+        pack = shelf.pack(key.suite)
     except (PackError, UsageError) as error:
         raise SetupError(
             f"The run cannot go on: its pack {key.suite} cannot be read: {error.message}",
@@ -76,7 +80,9 @@ def _suite_again(key: SuiteKey) -> PlannedSuite:
             remedy=f"Put the pack back as it was, {START_ANEW}",
         )
     tasks = {task.id: task for task in pack.tasks}
-    return PlannedSuite(pack, tuple(tasks[task_id] for task_id in key.task_ids))
+    return PlannedSuite(
+        pack, tuple(tasks[task_id] for task_id in key.task_ids), left_out=key.left_out
+    )
 
 
 def refuse_changes(before: Conditions, now: Conditions) -> None:

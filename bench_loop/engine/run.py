@@ -182,6 +182,7 @@ class Run:
                 thinking=setup.thinking,
                 sandbox=setup.sandbox.kind if setup.sandbox else None,
                 options=self._options,
+                packs=private_folder(self._whole_plan),
             ),
             output=str(self._output.resolve()),
             is_cut_short=self._plan.is_cut_short,
@@ -455,6 +456,14 @@ def conditions_of(
         sandbox=setup.sandbox.record() if setup.sandbox and plan.needs_sandbox else None,
         software=software(),
     )
+
+
+def private_folder(plan: RunPlan) -> str | None:
+    """Where the plan's private packs lie, for a journal or a queue; None: it has none."""
+    folders = [suite.pack.folder for suite in plan.private_suites]
+    if not folders:
+        return None
+    return str(folders[0].parent if len(folders) > 1 else folders[0])
 
 
 def _telemetry(setup: Setup) -> Telemetry:

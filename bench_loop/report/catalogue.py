@@ -87,7 +87,8 @@ def print_suite(pack: Pack, times: Times, screen: Console) -> None:
     """One suite: what it is, and its tasks with difficulty, capabilities and profiles."""
     screen.print(Text.assemble((clean(pack.name), "figure"), f" {pack.version}"))
     screen.print(Text(clean(f"{pack.title}. {pack.description}")), width=width(screen))
-    screen.print(Text(f"{pack.dimension}, pack {pack.pack_hash[:19]}", style="basis"))
+    whose = ", private: never uploaded or ranked" if pack.is_private else ""
+    screen.print(Text(f"{pack.dimension}, pack {pack.pack_hash[:19]}{whose}", style="basis"))
     if (seconds := times.suites.get(pack.name)) is not None:
         words = f"about {figures.duration(seconds)}. {_basis(times)}"
         screen.print(Text(clean(words), style="basis"), width=width(screen))
@@ -95,11 +96,12 @@ def print_suite(pack: Pack, times: Times, screen: Console) -> None:
     if not pack.tasks:
         screen.print("It measures speed and has no tasks to pass.")
         return
-    table = _table("task", "difficulty", "capabilities", "profiles")
+    table = _table("task", "difficulty", "family", "capabilities", "profiles")
     for task in pack.tasks:
         profiles = [profile for profile, ids in pack.profiles.items() if task.id in ids]
         name = task.id.removeprefix(f"{pack.name}.")
-        _add(table, name, task.difficulty, ", ".join(task.capability_tags), ", ".join(profiles))
+        tags = ", ".join(task.capability_tags)
+        _add(table, name, task.difficulty, task.family or "-", tags, ", ".join(profiles))
     _print(screen, table)
 
 
@@ -127,6 +129,7 @@ def suite_json(pack: Pack, times: Times) -> dict[str, Any]:
         "description": pack.description,
         "convention": pack.convention,
         "pack_hash": pack.pack_hash,
+        "is_private": pack.is_private,
         "settings": pack.settings.model_dump(mode="json"),
         "capability_tags": sorted({tag for task in pack.tasks for tag in task.capability_tags}),
         "expected_s": times.suites.get(pack.name),
@@ -140,6 +143,7 @@ def _task_json(task: BenchmarkTask) -> dict[str, Any]:
         "id": task.id,
         "title": task.title,
         "difficulty": task.difficulty,
+        "family": task.family,
         "capability_tags": list(task.capability_tags),
         "verifier_type": task.verifier_type,
         "answer_tokens": task.limits.answer_tokens,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import bench_loop
 from bench_loop.config import bundled
+from bench_loop.engine.gap import gap_among
 from bench_loop.engine.ranking import league_of
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, Bounds, Standing, board
@@ -33,7 +34,9 @@ def dashboard(results: Sequence[RunResult]) -> str:
         {
             "board": board([standing(result) for result in newest_first]),
             "columns": COLUMNS,
-            "runs": [views.run_view(result) for result in newest_first],
+            "runs": [
+                views.run_view(result, gap_among(result, newest_first)) for result in newest_first
+            ],
             "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),
             "profiles": sorted({result.profile for result in results}),
             "latest": figures.moment(newest_first[0].finished_at) if newest_first else None,

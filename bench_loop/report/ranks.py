@@ -52,7 +52,7 @@ def rank_runs(runs: Sequence[RunResult]) -> Ranks:
     members: dict[str, list[int]] = defaultdict(list)
     unranked = []
     for index, run in enumerate(runs):
-        reason = not_ranked_reason(run)
+        reason = not_ranked_reason(run, may_be_fresh=True)
         if reason:
             unranked.append((index, reason))
         else:

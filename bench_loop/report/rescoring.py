@@ -62,7 +62,9 @@ def _score(score: float | None) -> str:
 
 def _doubts(suite: SuiteChange) -> Iterator[str]:
     """Sentences on what limits the comparison of one suite."""
-    if suite.is_stale and suite.current_hash is None:
+    if suite.is_stale and suite.current_hash is None and suite.before.is_private:
+        yield "It is a private pack: its verdicts stay as they are. Name its folder: --packs DIR."
+    elif suite.is_stale and suite.current_hash is None:
         yield "This installation has no such suite: its verdicts stay as they are."
     elif suite.is_stale:
         yield (

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bench_loop.engine.gap import FoundGap
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.plan import window_of
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.capabilities import capability_readings
 from bench_loop.report.figures import NOT_RUN
+from bench_loop.report.gap import gap_sentences
 from bench_loop.report.printable import one_line
 from bench_loop.report.probes import determinism, usable
-from bench_loop.report.records import PathNode, Reading, RunView, Stat
+from bench_loop.report.records import Notice, PathNode, Reading, RunView, Stat
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
@@ -51,8 +53,8 @@ from bench_loop.scoring.constants import OUTCOMES
 from bench_loop.scoring.suites import is_scored
 
 
-def run_view(result: RunResult) -> RunView:
-    """The whole run as text."""
+def run_view(result: RunResult, gap: FoundGap | None = None) -> RunView:
+    """The whole run as text; `gap` is that of a fresh run to a frozen one, where there is one."""
     judged = quality_trials(result.trials)
     return RunView(
         run_id=result.run_id,
@@ -65,7 +67,7 @@ def run_view(result: RunResult) -> RunView:
         runtime=figures.known_duration(result.total_runtime_s),
         not_ranked=not_ranked_reason(result),
         lede=run_lede(result),
-        notices=(*notices(result), *doubts(result)),
+        notices=(*notices(result), *doubts(result), *_gap_notices(gap)),
         stats=stats(result, judged),
         formula=None if not_ranked_reason(result) else formula(result.aggregates),
         path=signal_path(result, judged),
@@ -81,6 +83,12 @@ def run_view(result: RunResult) -> RunView:
         provenance=provenance(result),
         command=command_line(result),
     )
+
+
+def _gap_notices(gap: FoundGap | None) -> tuple[Notice, ...]:
+    if gap is None:
+        return ()
+    return (Notice("information", one_line(" ".join(gap_sentences(gap)), 600)),)
 
 
 def stats(header: RunHeader, judged: Sequence[Trial]) -> tuple[Stat, ...]:
@@ -260,6 +268,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
             f"{sampling.top_p:g}, {sampling.top_k}, {sampling.min_p:g}" if sampling else None,
         ),
         ("seeds", settings.seed_rule),
+        ("fresh instances", _seed(settings.fresh_seed)),
         ("trials a task", None if settings.trials is None else str(settings.trials)),
         *((f"trials, sampling of {own.suite}", own_way(own)) for own in settings.by_suite),
         ("answer budget", settings.answer_budget_rule),
@@ -283,6 +292,10 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
 def _windows(asked: int | None, loaded: int | None) -> str | None:
     read_back = figures.count(loaded) if loaded else "not read back"
     return None if asked is None else f"{figures.count(asked)}, {read_back}"
+
+
+def _seed(seed: int | None) -> str | None:
+    return None if seed is None else f"seed {seed}"
 
 
 def _thinking(result: RunHeader) -> str | None:
@@ -369,6 +382,10 @@ def command_line(result: RunHeader) -> str:
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
         words += ["--profile", result.profile]
+    if settings.fresh_seed is not None:
+        words += ["--fresh-seed", str(settings.fresh_seed)]
+    if any(suite.is_private for suite in result.suites):
+        words += ["--packs", "DIR"]
     if (settings.trials or 0) > 1 or any(
         own.trials == settings.trials for own in settings.by_suite
     ):

@@ -12,6 +12,7 @@ from rich.text import Text
 from bench_loop.console import clean, in_signs, signs, width
 from bench_loop.engine.stored import StoredRun
 from bench_loop.report import figures, views
+from bench_loop.result.records import RunResult
 
 TAIL = 10
 """Characters at the end of a run id that name the run."""
@@ -73,11 +74,18 @@ def _cells(run: StoredRun, *, is_wide: bool) -> dict[str, Text]:
     if result.imported and run.state == "complete":
         cells["state"] = Text("imported", style="basis")
     cells["model"] = Text(clean(model))
-    cells["profile"] = unknown if result.imported else Text(result.profile)
+    cells["profile"] = unknown if result.imported else Text(_profile(result))
     cells["trials"] = Text(figures.count(len(result.trials))) if result.trials else unknown
     cells["quality"] = Text(quality.value) if quality else unknown
     cells["tok/s"] = Text(speed.value) if speed else unknown
     return cells
+
+
+def _profile(result: RunResult) -> str:
+    """With what makes its tasks others than those of the profile."""
+    if any(suite.is_private for suite in result.suites):
+        return f"{result.profile}, private"
+    return result.profile if result.settings.fresh_seed is None else f"{result.profile}, fresh"
 
 
 def runs_json(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -96,6 +104,10 @@ def _run_json(run: StoredRun) -> dict[str, Any]:
         "model_id": result.subject.model_id if result else None,
         "quantization": result.subject.quantization if result else None,
         "profile": result.profile if result else None,
+        "fresh_seed": result.settings.fresh_seed if result else None,
+        "private_suites": [suite.suite for suite in result.suites if suite.is_private]
+        if result
+        else [],
         "trials": len(result.trials) if result else None,
         "quality_score": result.aggregates.quality_score if result else None,
         "overall_score": result.aggregates.overall_score if result else None,

@@ -116,6 +116,7 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
         )
+    found += _task_notices(header)
     if header.parts and len(header.parts) > 1:
         found.append(
             Notice(
@@ -142,6 +143,22 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
             Notice("limit", f"Censored: 2 % or more of the answers were cut off in {names}.")
         )
     return tuple(found)
+
+
+def _task_notices(header: RunHeader) -> Iterator[Notice]:
+    """That its tasks are not simply the official ones."""
+    own = [one_line(suite.suite) for suite in header.suites if suite.is_private]
+    if own:
+        names = ", ".join(own)
+        yield Notice("limit", f"Private packs, whose results stay on this machine: {names}.")
+    seed = header.settings.fresh_seed
+    if seed is None:
+        return
+    suites = quality_suites(header)
+    drawn = sum(suite.task_count or 0 for suite in suites)
+    left_out = sum(suite.left_out_count or 0 for suite in suites)
+    without = f"; {left_out} official tasks have no family and were left out" if left_out else ""
+    yield Notice("limit", f"Fresh instances of seed {seed}: {drawn} tasks drawn anew{without}.")
 
 
 def _import_notices(imported: Imported) -> Iterator[Notice]:

@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
+from bench_loop.engine.gap import FoundGap
 from bench_loop.report import figures, views
 from bench_loop.report.capabilities import passed_tasks, tag_words
+from bench_loop.report.gap import gap_sentences
 from bench_loop.report.marks import (
     LABEL,
     VALUE,
@@ -66,10 +68,15 @@ class _Page:
 
 
 def print_run(
-    result: RunResult, console: Console, file: Path | None = None, endpoint: str | None = None
+    result: RunResult,
+    console: Console,
+    file: Path | None = None,
+    endpoint: str | None = None,
+    gap: FoundGap | None = None,
 ) -> None:
     """Print the report of `result`; `file` is where it was written, if the reader may ask.
 
+    `gap` is that of a fresh run to a frozen one, where there is one.
     `endpoint` is the address that the user named: a result never holds it, the next command does.
     """
     page = _Page(console, signs(console))
@@ -81,6 +88,7 @@ def print_run(
         _readings((*probe_readings(result), *sensor_readings(result)), page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
+        _gap(gap, page),
         _capabilities(judged, page),
         _losses(result, page),
         _onward(result, file, endpoint, page),
@@ -110,6 +118,8 @@ def _head(result: RunResult, page: _Page) -> Iterator[Text]:
     yield from page.prose(signal_path(stack_nodes(result), page.signs))
     took = figures.known_duration(result.total_runtime_s)
     how = "imported" if result.imported else f"{result.profile} profile"
+    if result.settings.fresh_seed is not None:
+        how += f", fresh instances of seed {result.settings.fresh_seed}"
     count = len(result.parts or ())
     parted = f" in {count} parts, pauses left out" if count > 1 else ""
     facts = (views.device(result.machine), _window(result), f"{how}, {took}{parted}")
@@ -262,6 +272,15 @@ def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
         yield from page.prose(Text(formula, style="basis"))
 
 
+def _gap(gap: FoundGap | None, page: _Page) -> Iterator[Text]:
+    """Frozen tasks against fresh ones of the same families, and how that may be read."""
+    if gap is None:
+        return
+    sentence, reading = gap_sentences(gap)
+    yield from page.prose(Text(clean(sentence)))
+    yield from page.prose(Text(reading, style="basis"))
+
+
 def _capabilities(judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
     """Of the tasks with each capability tag, how many were passed; nothing without tags."""
     shown = [
@@ -326,7 +345,9 @@ def _onward(
         return
     place = _from_here(file)
     yield label("saved").append(clean(place))
-    if result.status == "complete" and result.profile != "smoke":
+    if result.status == "complete" and any(suite.is_private for suite in result.suites):
+        command, effect = "bench-loop dashboard", "shows all runs on a page"
+    elif result.status == "complete" and result.profile != "smoke":
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
     elif result.status != "complete" and result.parts is not None:

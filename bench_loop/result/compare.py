@@ -25,7 +25,6 @@ def is_thinking_on(run: RunHeader) -> bool:
 CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("scoring version", lambda run: run.scoring_version),
     ("profile", lambda run: run.profile),
-    ("seed of fresh instances", lambda run: run.settings.fresh_seed),
     ("number of trials", lambda run: run.settings.trials),
     ("seed rule", lambda run: run.settings.seed_rule),
     ("answer budget", lambda run: run.settings.answer_budget_rule),
@@ -35,7 +34,11 @@ CORE_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("use of the prompt cache", lambda run: run.settings.use_prompt_cache),
     ("sandbox", lambda run: run.sandbox and run.sandbox.kind),
 )
-"""Core settings that must simply be equal; suites, sampling, window and template have rules."""
+"""Core settings that must simply be equal; instances, suites, sampling, window and template have
+rules."""
+
+INSTANCES = "seed of fresh instances"
+"""Core setting: the tasks are those of the packs' files (none), or were drawn by this seed."""
 
 HARNESS_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("harness", lambda run: run.subject.harness),
@@ -65,18 +68,22 @@ IMPORT_TITLES: dict[ImportFormat, str] = {
 
 
 def not_comparable(
-    a: RunHeader, b: RunHeader, *, may_harness_differ: bool = False
+    a: RunHeader,
+    b: RunHeader,
+    *,
+    may_harness_differ: bool = False,
+    may_instances_differ: bool = False,
 ) -> tuple[str, ...]:
     """Why the quality of two runs is not comparable; empty: it is.
 
     `may_harness_differ` is for a comparison of harnesses: then the harness is what is compared,
-    and the model must be the same.
+    and the model must be the same. `may_instances_differ` asks for everything but the tasks.
     """
     if foreign := _import_reasons(a, b):
         return foreign
-    is_of_harnesses = may_harness_differ and _is_same_model(a, b)
+    is_of_harnesses = may_harness_differ and is_same_model(a, b)
     return (
-        *_suite_differences(a, b),
+        *(() if may_instances_differ else _task_differences(a, b)),
         *_differences(CORE_SETTINGS, a, b),
         *_sampling_differences(a.settings.sampling, b.settings.sampling),
         *_own_settings_differences(a, b),
@@ -107,6 +114,7 @@ def core_settings(run: RunHeader) -> dict[str, Any]:
     return {
         **fields,
         **({"suites' own settings": [one.model_dump(mode="json") for one in own]} if own else {}),
+        INSTANCES: run.settings.fresh_seed,
         "suites": [[suite.suite, suite.version, suite.pack_hash] for suite in _by_name(run)],
         "sampling": sampling.model_dump(mode="json") if sampling else None,
         "context window": None if window is None else window_class(window),
@@ -135,6 +143,23 @@ def window_class(tokens: int) -> int:
     """The class of a loaded context window: the largest usual window that fits in it, or itself."""
     fitting = [size for size in WINDOW_CLASSES if size <= tokens]
     return max(fitting, default=tokens)
+
+
+def _task_differences(a: RunHeader, b: RunHeader) -> list[str]:
+    """Other instances are other tasks, whatever their packs."""
+    first, second = a.settings.fresh_seed, b.settings.fresh_seed
+    if first == second:
+        return _suite_differences(a, b)
+    if first is not None and second is not None:
+        return [
+            f"Their fresh instances were drawn with different seeds, {first} and {second}: these "
+            "are other tasks, and nothing pairs them."
+        ]
+    seed = second if first is None else first
+    return [
+        f"One of them ran the official tasks, the other fresh instances of them (seed {seed}): "
+        "what may be known by heart is not compared with what cannot be."
+    ]
 
 
 def _suite_differences(a: RunHeader, b: RunHeader) -> list[str]:
@@ -215,14 +240,15 @@ def _loaded_window(run: RunHeader) -> int | None:
 def _template_difference(a: RunHeader, b: RunHeader) -> list[str]:
     """Two models have two templates; two templates for one model are a difference in settings."""
     first, second = a.subject.chat_template_hash, b.subject.chat_template_hash
-    if first is None or second is None or first == second or not _is_same_model(a, b):
+    if first is None or second is None or first == second or not is_same_model(a, b):
         return []
     return [
         f"The chat templates of the same model differ: {_short(first)} against {_short(second)}."
     ]
 
 
-def _is_same_model(a: RunHeader, b: RunHeader) -> bool:
+def is_same_model(a: RunHeader, b: RunHeader) -> bool:
+    """By the digest of the weights; where one run has none, by the model's id."""
     ours, theirs = a.subject.weights_digest, b.subject.weights_digest
     if ours is not None and theirs is not None:
         return ours == theirs

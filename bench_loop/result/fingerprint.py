@@ -35,15 +35,23 @@ def fingerprint(result: RunResult) -> str:
     another name are the same run. An import is known by its file and the figures in it. Raises
     ResultError for a number that JSON cannot carry exactly.
     """
-    trials = [trial.model_dump(mode="json") for trial in result.trials]
+    trials = [_without(trial.model_dump(mode="json"), "family") for trial in result.trials]
     try:
         return tagged_hash(
             _imported_identity(result)
             | {
                 "subject": result.subject.model_dump(mode="json"),
-                "settings": _settings(result),
+                "settings": _without(result.settings.model_dump(mode="json"), "by_suite"),
                 "suites": [
-                    {"suite": suite.suite, "version": suite.version, "pack_hash": suite.pack_hash}
+                    _without(
+                        {
+                            "suite": suite.suite,
+                            "version": suite.version,
+                            "pack_hash": suite.pack_hash,
+                            "is_private": suite.is_private,
+                        },
+                        "is_private",
+                    )
                     for suite in sorted(result.suites, key=lambda suite: suite.suite)
                 ],
                 "trials": sorted(trials, key=rfc8785.dumps),
@@ -53,12 +61,11 @@ def fingerprint(result: RunResult) -> str:
         raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error
 
 
-def _settings(result: RunResult) -> dict[str, Any]:
-    """The settings; without what older results do not have, where it says nothing."""
-    settings = result.settings.model_dump(mode="json")
-    if not settings["by_suite"]:
-        del settings["by_suite"]
-    return settings
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """`fields` without one that older results do not have, where it says nothing."""
+    if not fields[name]:
+        del fields[name]
+    return fields
 
 
 def _imported_identity(result: RunResult) -> dict[str, Any]:

@@ -22,7 +22,16 @@ from bench_loop.contracts.chat import (
     StreamFacts,
     TokenCounts,
 )
-from bench_loop.contracts.record import Count, Many, Positive, Record, Score, Seconds, TaggedHash
+from bench_loop.contracts.record import (
+    Count,
+    Many,
+    Positive,
+    Record,
+    Score,
+    Seconds,
+    Seed,
+    TaggedHash,
+)
 from bench_loop.contracts.sandbox import SandboxRecord
 from bench_loop.contracts.task import Difficulty, VerifierType
 from bench_loop.contracts.verifier import Limit, Outcome, VerifierRecord
@@ -201,9 +210,7 @@ class Settings(Record):
     flash_attention: bool | None = Field(None, description="Read from the server.")
     parallel_slots: Count | None = Field(None, description="Read from the server.")
     threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
-    fresh_seed: Count | None = Field(
-        None, description="Seed of fresh instances; null: frozen ones."
-    )
+    fresh_seed: Seed | None = Field(None, description="Seed of fresh instances; null: frozen ones.")
 
     def trials_of(self, suite: str) -> int | None:
         """Scored trials of each task of `suite`; None in an import that does not state them."""
@@ -375,6 +382,14 @@ class SuiteResult(Record):
     truncated_count: Count | None
     error_count: Count | None = Field(description="harness_error and infrastructure_error.")
     median_latency_s: Seconds | None = None
+    left_out_count: Count | None = Field(
+        None,
+        description="Of fresh instances: official tasks left out, as they belong to no family; "
+        "null: the tasks are frozen.",
+    )
+    is_private: bool = Field(
+        False, description="A person's own pack: never uploaded, never ranked."
+    )
 
 
 class Artifact(Record):
@@ -409,6 +424,11 @@ class Trial(Record):
     trial: int = Field(ge=0, description="1, 2, ...; 0 for a warm-up.")
     seed: Count | None = None
     is_warmup: bool = Field(False, description="Warm-ups are kept and never scored.")
+    family: Text | None = Field(
+        None,
+        description="Family of which the task is a fresh instance, all of which count as one task; "
+        "null: a frozen task.",
+    )
     verifier_type: VerifierType | None = Field(None, description="Null in the speed suite.")
     outcome: Outcome | None = Field(
         None, description="Null where nothing is judged: a measured speed trial."

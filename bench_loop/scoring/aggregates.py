@@ -98,11 +98,13 @@ def reliability_score(suites: Sequence[ScoredSuite]) -> float | None:
 
 
 def reliability_interval(suites: Sequence[ScoredSuite]) -> Interval | None:
-    """Reliability interval = Wilson on x of n: n = number of tasks, x = n x the share."""
+    """Reliability interval = Wilson on x of n: n = number of tasks, of which fresh instances of one
+    family are one; x = n x the share.
+    """
     score = reliability_score(suites)
     if score is None:
         return None
-    n = sum(len(suite.tasks) for suite in suites)
+    n = sum(len(suite.units) for suite in suites)
     low, high = wilson(score / 100 * n, n)
     return bounded(min(100 * low, score)), bounded(max(100 * high, score))
 
@@ -263,7 +265,7 @@ def task_correlation(suites: Sequence[ScoredSuite]) -> float:
     trial_count = sum(len(suite.trials) for suite in suites)
     covariance = passed = readable = 0.0
     for suite in suites:
-        n = len(suite.tasks)
+        n = len(suite.units)
         share, weight = 1 / len(suites), len(suite.trials) / trial_count
         covariance += share * weight * _covariance(suite.pass_shares, suite.readable_shares) / n
         passed += share**2 * _covariance(suite.pass_shares, suite.pass_shares) / n

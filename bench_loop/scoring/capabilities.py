@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench_loop.result.records import Trial
-from bench_loop.scoring.intervals import bounded, wilson
-from bench_loop.scoring.suites import ScoredTask, is_scored
+from bench_loop.scoring.intervals import bounded, mean, wilson
+from bench_loop.scoring.suites import ScoredTask, is_scored, one_by_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,9 @@ class CapabilityScore:
 def capability_scores(trials: Iterable[Trial]) -> tuple[CapabilityScore, ...]:
     """Capability score = 100 x mean over the tasks that carry a tag of (passed / scored trials).
 
-    Over all quality suites of the run, with Wilson's interval. A task counts in full for each of
-    its tags, so these figures overlap; they are shown beside the scores and used in no aggregate.
+    Over all quality suites of the run, with Wilson's interval; fresh instances of one family are
+    one task. A task counts in full for each of its tags, so these figures overlap; they are shown
+    beside the scores and used in no aggregate.
     Abstention accuracy is the one of the tag `abstention`: tasks in which the right thing is to
     leave the tools, or the world, alone.
     """
@@ -52,5 +53,9 @@ def capability_scores(trials: Iterable[Trial]) -> tuple[CapabilityScore, ...]:
 
 
 def _capability(tag: str, tasks: dict[tuple[str, str], list[Trial]]) -> CapabilityScore:
-    scored = [ScoredTask(task_id, tuple(trials)) for (_, task_id), trials in tasks.items()]
-    return CapabilityScore(tag, len(scored), math.fsum(task.pass_share for task in scored))
+    by_suite: dict[str, list[ScoredTask]] = defaultdict(list)
+    for (suite, task_id), trials in tasks.items():
+        by_suite[suite].append(ScoredTask(task_id, tuple(trials)))
+    units = [unit for scored in by_suite.values() for unit in one_by_family(scored, lambda t: t)]
+    passed = math.fsum(mean([task.pass_share for task in unit]) for unit in units)
+    return CapabilityScore(tag, len(units), passed)

@@ -20,6 +20,7 @@ from bench_loop.scoring import (
     capabilities,
     constants,
     energy,
+    gap,
     intervals,
     load,
     paired,
@@ -130,6 +131,7 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Chance of single trials", paired.trial_noise),
     ("McNemar's test", paired.mcnemar_p),
     ("Speed of two runs", paired.speed_ratio),
+    ("Frozen tasks against fresh instances", gap.fresh_gap),
     ("Rank bands", bands.bands_of),
     ("Two rows of a board", bands.unpaired_p),
     ("Holm's adjustment", bands.holm),
@@ -226,7 +228,8 @@ def _shown(name: str) -> str:
 
 
 def _comparability() -> str:
-    equal = [name for name, _ in compare.CORE_SETTINGS + compare.HARNESS_SETTINGS]
+    settings = compare.CORE_SETTINGS + compare.HARNESS_SETTINGS
+    equal = [compare.INSTANCES, *(name for name, _ in settings)]
     sampling = [field.replace("_", " ") for field in Sampling.model_fields]
     speed_only = [name for name, _ in compare.SPEED_SETTINGS]
     return (

@@ -22,7 +22,7 @@ from bench_loop.scoring.constants import (
 )
 from bench_loop.scoring.intervals import Variance, combined, half_width, mean, stdev
 from bench_loop.scoring.speed import relative_error
-from bench_loop.scoring.suites import ScoredTask, is_scored
+from bench_loop.scoring.suites import ScoredTask, is_scored, one_by_family
 
 Verdict = Literal[
     "better",
@@ -320,10 +320,18 @@ def _paired_variance(differences: Sequence[float]) -> Variance:
 
 
 def _differences(by_suite: Mapping[str, Sequence[Pair]]) -> dict[str, list[float]]:
+    """One for each task; of the fresh instances of one family, their mean."""
     return {
-        suite: [theirs.pass_share - ours.pass_share for ours, theirs in pairs]
+        suite: [
+            mean([theirs.pass_share - ours.pass_share for ours, theirs in unit])
+            for unit in _units(pairs)
+        ]
         for suite, pairs in by_suite.items()
     }
+
+
+def _units(pairs: Sequence[Pair]) -> tuple[tuple[Pair, ...], ...]:
+    return one_by_family(pairs, lambda pair: pair[0])
 
 
 def _difference_of(name: str, by_suite: Mapping[str, Sequence[Pair]]) -> Difference:
@@ -337,9 +345,10 @@ def _difference_of(name: str, by_suite: Mapping[str, Sequence[Pair]]) -> Differe
         return found
     count = len(by_suite)
     noise = math.fsum(
-        trial_noise(task.pass_share, len(task.trials)) / (len(pairs) * count) ** 2
-        for pairs in by_suite.values()
-        for pair in pairs
+        trial_noise(task.pass_share, len(task.trials)) / (len(unit) * len(units) * count) ** 2
+        for units in map(_units, by_suite.values())
+        for unit in units
+        for pair in unit
         for task in pair
     )
     variance = combined(
@@ -391,7 +400,10 @@ def _without_common_tasks(run: RunResult, common: Collection[str]) -> tuple[str,
 
 
 def _mcnemar_of_single_trials(pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> float | None:
-    if any(len(a.trials) > 1 or len(b.trials) > 1 for a, b in pairs):
+    """None also where several instances of a family would count as independent tasks."""
+    is_single = all(len(a.trials) == len(b.trials) == 1 for a, b in pairs)
+    families = [a.family for a, _ in pairs if a.family is not None]
+    if not is_single or len(families) > len(set(families)):
         return None
     return mcnemar_p(
         only_a=sum(a.pass_share > b.pass_share for a, b in pairs),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.result.records import SuiteResult, Trial
@@ -24,6 +24,10 @@ class SuiteKey:
     pack_hash: str
     dimension: Literal["quality", "speed"]
     task_ids: tuple[str, ...]
+    left_out: int | None = None
+    """Of fresh instances: official tasks that have none; None: the tasks are the pack's own."""
+    is_private: bool = False
+    """It is a person's own pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,11 @@ class ScoredTask:
     def pass_share(self) -> float:
         """Passed trials / scored trials."""
         return mean([float(trial.outcome == "pass") for trial in self.trials])
+
+    @property
+    def family(self) -> str | None:
+        """The family of a fresh instance; None: a frozen task."""
+        return self.trials[0].family
 
     @property
     def readable_share(self) -> float:
@@ -65,12 +74,38 @@ class ScoredSuite:
         return is_applicable and 0 < len(self.tasks) == len(set(self.key.task_ids))
 
     @property
+    def units(self) -> tuple[tuple[ScoredTask, ...], ...]:
+        """What counts as one in n: a task alone, or all fresh instances of one family."""
+        return one_by_family(self.tasks, lambda task: task)
+
+    def unit_means(self, value: Callable[[ScoredTask], float]) -> list[float]:
+        """The mean of a value of tasks, for each unit."""
+        return [mean([value(task) for task in unit]) for unit in self.units]
+
+    @property
     def pass_shares(self) -> list[float]:
-        return [task.pass_share for task in self.tasks]
+        """Of each unit."""
+        return self.unit_means(lambda task: task.pass_share)
 
     @property
     def readable_shares(self) -> list[float]:
-        return [task.readable_share for task in self.tasks]
+        """Of each unit."""
+        return self.unit_means(lambda task: task.readable_share)
+
+
+T = TypeVar("T")
+
+
+def one_by_family(
+    items: Iterable[T], task_of: Callable[[T], ScoredTask]
+) -> tuple[tuple[T, ...], ...]:
+    """`items` in groups that are independent of each other: fresh instances by their family."""
+    groups: dict[tuple[bool, str], list[T]] = defaultdict(list)
+    for item in items:
+        task = task_of(item)
+        is_fresh = task.family is not None
+        groups[is_fresh, task.family or task.task_id].append(item)
+    return tuple(map(tuple, groups.values()))
 
 
 def is_warmup(trial: Trial) -> bool:
@@ -111,24 +146,26 @@ def suite_score(suite: ScoredSuite) -> float | None:
     """Suite score = 100 x mean over tasks of (passed trials / scored trials).
 
     Every scored trial is in the denominator: a pass counts 1; partial, fail, truncated and
-    harness_error count 0. Null: no trial was scored.
+    harness_error count 0. Fresh instances of one family are one task, with the mean of its
+    instances. Null: no trial was scored.
     """
     return _percent(suite.pass_shares)
 
 
 def suite_interval(suite: ScoredSuite) -> tuple[float, float] | None:
-    """Suite interval = Wilson on x of n: x = sum of the task means, n = number of tasks.
+    """Suite interval = Wilson on x of n: x = sum of the task means, n = number of tasks, of which
+    fresh instances of one family are one.
 
     With CENSORED_SHARE or more of the trials truncated the score is censored: the interval then
     runs from "all truncated wrong" to "all truncated right".
     """
     if not suite.tasks:
         return None
-    n = len(suite.tasks)
+    n = len(suite.units)
     worst = math.fsum(suite.pass_shares)
     best = worst
     if _is_censored(_count(suite.trials)["truncated"], len(suite.trials)):
-        best += math.fsum(_share(task, "truncated") for task in suite.tasks)
+        best += math.fsum(suite.unit_means(lambda task: _share(task, "truncated")))
     low, high = wilson(worst, n)[0], wilson(best, n)[1]
     return bounded(100 * low), bounded(100 * high)
 
@@ -138,7 +175,7 @@ def diagnostic_score(suite: ScoredSuite) -> float | None:
 
     The credit is the verifier's own, 0 to 1. Shown beside the score, used in no aggregate.
     """
-    return _percent([mean([_credit(trial) for trial in task.trials]) for task in suite.tasks])
+    return _percent(suite.unit_means(lambda task: mean([_credit(one) for one in task.trials])))
 
 
 def score_of_finished(suite: ScoredSuite) -> float | None:
@@ -146,16 +183,9 @@ def score_of_finished(suite: ScoredSuite) -> float | None:
 
     Null: every trial was truncated.
     """
-    finished = (
-        [trial for trial in task.trials if trial.outcome != "truncated"] for task in suite.tasks
-    )
-    return _percent(
-        [
-            mean([float(trial.outcome == "pass") for trial in trials])
-            for trials in finished
-            if trials
-        ]
-    )
+    units = [[_finished_share(task) for task in unit] for unit in suite.units]
+    known = [[share for share in unit if share is not None] for unit in units]
+    return _percent([mean(unit) for unit in known if unit])
 
 
 def pass_cubed(suite: ScoredSuite) -> float | None:
@@ -166,7 +196,7 @@ def pass_cubed(suite: ScoredSuite) -> float | None:
     """
     if any(len(task.trials) < CUBED_TRIALS for task in suite.tasks):
         return None
-    return _percent([_all_pass_chance(task) for task in suite.tasks])
+    return _percent(suite.unit_means(_all_pass_chance))
 
 
 def is_censored(suite: SuiteResult) -> bool:
@@ -212,6 +242,8 @@ def _record(suite: ScoredSuite, counted: Sequence[Trial], *, timed: Sequence[Tri
         fail_count=outcomes["fail"],
         truncated_count=outcomes["truncated"],
         error_count=outcomes["harness_error"] + outcomes["infrastructure_error"],
+        left_out_count=suite.key.left_out,
+        is_private=suite.key.is_private,
         median_latency_s=median(latencies) if latencies else None,
     )
 
@@ -222,6 +254,12 @@ def _percent(shares: Sequence[float]) -> float | None:
 
 def _share(task: ScoredTask, outcome: Outcome) -> float:
     return mean([float(trial.outcome == outcome) for trial in task.trials])
+
+
+def _finished_share(task: ScoredTask) -> float | None:
+    """Passed trials / trials that were not truncated; None: all were."""
+    finished = [trial for trial in task.trials if trial.outcome != "truncated"]
+    return mean([float(trial.outcome == "pass") for trial in finished]) if finished else None
 
 
 def _credit(trial: Trial) -> float:

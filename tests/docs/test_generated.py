@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from bench_loop.cli import COMMANDS
-from scripts.docs import documents, exit_codes, fill, type_of
+from bench_loop.engine.families import load_family
+from bench_loop.engine.fresh import fresh_pack
+from bench_loop.engine.packs import read_pack
+from bench_loop.engine.validate import answer_faults, task_faults, validate
+from scripts.docs import documents, exit_codes, family_counts, fill, task_tables, type_of
 from scripts.markdown import table
+from tests.engine.fresh_packs import official_packs
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("bench_loop", "benchloop_site", "leaderboard", "runs", "submissions", "harnesses")
@@ -76,3 +81,35 @@ def test_a_bar_in_a_cell_does_not_end_it() -> None:
 )
 def test_types_are_in_a_readers_words(field: dict[str, object], words: str) -> None:
     assert type_of(field) == words
+
+
+def sample(language: str, first: str) -> str:
+    """The block of docs/packs.md whose text begins with `first`."""
+    page = (ROOT / "docs" / "packs.md").read_text(encoding="utf-8")
+    blocks = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+    return next(block for block in blocks if block.startswith(first))
+
+
+def test_the_pack_the_task_and_the_family_that_are_shown_are_without_fault(tmp_path: Path) -> None:
+    folder = tmp_path / "sums"
+    (folder / "families").mkdir(parents=True)
+    (folder / "pack.yaml").write_text(sample("yaml", "name: sums"))
+    task = sample("yaml", "id: sums.two-sheds")
+    (folder / "two-sheds.yaml").write_text(task.replace("notes: >", "family: boards\nnotes: >"))
+    (folder / "families" / "boards.py").write_text(sample("python", '"""Boards'))
+    assert validate(folder).faults == ()
+    drawn = load_family(folder, "boards").instances(1, 50)
+    pack = read_pack(folder)
+    assert [fault for one in drawn[:10] for fault in task_faults(pack, one.task)] == []
+    assert [fault for one in drawn for fault in answer_faults(pack, one.task)] == []
+    assert fresh_pack(pack, 1).tasks == (drawn[0].task,)
+
+
+def test_a_suites_section_says_purpose_convention_tasks_and_families(tmp_path: Path) -> None:
+    with official_packs(tmp_path / "packs"):
+        page = task_tables()
+        assert "### sums 1.0: Sums\n\nAdding up.\n\nAnswers are read as [`answer_line`]" in page
+        assert "| `small-plus` | easy | `tolerance` | arithmetic | `small` | A sum |" in page
+        assert "| `small` | Numbers to add or to take away. | `plus`, `minus` |" in page
+        assert page.count("None of its tasks belongs to a family yet.") == 1
+        assert family_counts() == "Of the 6 tasks 3 belong to one of 2 families."

@@ -84,7 +84,7 @@ def test_the_mail_on_top_alone_and_then_what_is_quoted() -> None:
         "date": "2025-03-14",
         "start": found(r"begin at (\d\d:\d\d)", own),
         "guests": int(found(r"will be (\d+)", own)),
-        "vegetarian": numbers[found(r"(\w+) of us eat", own)],
+        "vegetarian": numbers[found(r"(\w+) of us are vegetarians", own)],
         "phone": found(r"me on ([\d ]+\d)", own).replace(" ", ""),
         "invoice_address": None,
     }

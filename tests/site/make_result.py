@@ -16,6 +16,7 @@ from bench_loop.contracts.task import BenchmarkTask, Trajectory
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
+from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.engine.trajectory import example_output
 from bench_loop.machine.record import gpu_class
@@ -64,11 +65,13 @@ def make_result(
     gpu: str | None = "RTX 4090",
     finished_at: datetime | None = None,
     speed_plan: SpeedPlan | None = None,
+    fresh_seed: int | None = None,
     subject: dict[str, Any] | None = None,
     machine: dict[str, Any] | None = None,
 ) -> RunResult:
     """A complete run of `profile`, or of `suites`, whose scores follow from its trials."""
-    plan = make_plan(profile=None if suites else profile, suites=suites)
+    chosen = None if suites else profile
+    plan = make_plan(profile=chosen, suites=suites, shelf=Shelf(fresh_seed))
     speed_plan = speed_plan or plan.profile.speed_plans[-1]
     trials = [
         *(speed_trials(speed_plan, generation_tps) if plan.speed_suite else ()),
@@ -109,7 +112,8 @@ def rescored(
     """`result` with scores and fingerprint computed anew from its trials."""
     names = [suite.suite for suite in result.suites] if suites is None else suites
     profile = None if result.profile == "custom" else result.profile
-    plan = make_plan(profile=profile, suites=None if profile else names)
+    shelf = Shelf(result.settings.fresh_seed)
+    plan = make_plan(profile=profile, suites=None if profile else names, shelf=shelf)
     plan_name = speed_plan or (result.speed.plan if result.speed and "speed" in names else None)
     scores = score_run(
         result.trials,
@@ -140,6 +144,7 @@ def quality_trial(
         prompt_hash=task_prompt_hash(task),
         difficulty=task.difficulty,
         capability_tags=task.capability_tags,
+        family=None if pack.fresh_seed is None else task.family,
         trial=number,
         seed=1000 + number,
         verifier_type=task.verifier_type,
@@ -275,6 +280,7 @@ def make_settings(plan: RunPlan, **changes: Any) -> Settings:
         "wall_limit_rule": WALL_LIMIT_RULE,
         "speed_budget_s": 720.0,
         "use_prompt_cache": True,
+        "fresh_seed": plan.fresh_seed,
     }
     return Settings(**{**fields, **changes})
 

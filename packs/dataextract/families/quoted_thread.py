@@ -194,15 +194,15 @@ def _mails(facts: dict[str, Any], path: str) -> list[tuple[str, list[str]]]:
         low, high = sorted(more)
         free = f"On {day} a guide is free at {low} and at {high} only."
         offer = f"Your number is {facts['reference']}. {free}"
-        choice = f"The {'later' if facts['is_later'] else 'earlier'} of your two hours suits us."
+        choice = f"The {'later' if facts['is_later'] else 'earlier'} of your two times suits us."
         last = ["Thank you.", choice, f"By now we are {new} people.", *phone]
         return [first, ("Tour office", [offer, question]), (me, last)]
-    about = {"people": "the number of people", "start": "the hour"}[facts["back"]]
+    about = {"people": "the number of people", "start": "the time"}[facts["back"]]
     change = ["Two changes:", f"we will be {new} people, and please let us begin at {more[0]}."]
     when = _long(facts["sent"][2])
     last = [
         f"What I wrote on {when} about {about} was a mistake:",
-        "there your first note holds again. My other change stands.",
+        "your first note on that holds again. My other change stands.",
         *phone,
     ]
     answer = [f"Both changed: {more[0]}, {new} people.", question]

@@ -183,7 +183,7 @@ def _retried(random: Random, ids: list[str]) -> Made | None:
         "printer": ("name of the printer of the last job, one word, text", TEXT),
         "pages": ("pages of the last job, number", WHOLE),
         "last_error": (
-            "error of the last job of this file that failed, as the log words it, text",
+            "why the last of this file's failed jobs failed: the words after the comma, text",
             TEXT,
         ),
     }

@@ -224,8 +224,8 @@ def _prompt(nouns: tuple[str, str, str, str], board: Board, messages: list[str])
     return (
         f"{plural.capitalize()} today:\n\n{noun} | {when} | {place} | state\n{table}\n\n"
         f"Messages since then, oldest first:\n{listed}\n\nWrite the board as it is after all "
-        f"messages, as plain text and nothing else. First line: {plural.upper()}: and the number "
-        f"of {plural} that are on. Then one line for each of these {plural}, as HH:MM NAME "
-        f"{place.upper()} (for example 07:50 EXAMPLE 9), earliest first; of {plural} at the same "
-        f"time the lower {place} comes first.\n"
+        f"messages, as plain text and nothing else. First line: {plural.upper()}: NUMBER, where "
+        f"NUMBER is how many {plural} are on. Then one line for each of these {plural}, as HH:MM "
+        f"NAME {place.upper()} with the name in capital letters (for example 07:50 EXAMPLE 9), "
+        f"earliest first; of {plural} at the same time the lower {place} comes first.\n"
     )

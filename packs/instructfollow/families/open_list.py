@@ -194,9 +194,10 @@ def _prompt(facts: dict[str, Any]) -> str:
     table = "\n".join(" | ".join(map(str, row)) for row in facts["rows"])
     rule = {
         "parity": (
-            "Write the open items, earliest due day first, one per line, only the text of the "
-            "item, and nothing else. If the number of open items is even, start every line with a "
-            'hyphen and a blank. If it is odd, start the lines with "1. ", "2. " and so on.'
+            "Write the open items, earliest due day first, one per line, and nothing else. If "
+            "the number of open items is even, each line is a hyphen, a space and the text of the "
+            'item. If it is odd, the lines are numbered instead: "1. " and the text of the first '
+            'item, "2. " and the text of the second, and so on.'
         ),
         "display": (
             "Write the open items, earliest due day first, one per line, only the text of the "
@@ -207,8 +208,8 @@ def _prompt(facts: dict[str, Any]) -> str:
         "late": (
             f"Today is {facts['today']} {month}. An open item is late if its due day is before "
             "today. If at least one open item is late, write only the late ones, each line as "
-            "LATE: and a blank and the text of the item. If none is late, write all open items, "
-            "each line as OPEN: and a blank and the text of the item. Earliest due day first, one "
+            "LATE: and a space and the text of the item. If none is late, write all open items, "
+            "each line as OPEN: and a space and the text of the item. Earliest due day first, one "
             "item per line, plain text and nothing else."
         ),
     }[facts["path"]]

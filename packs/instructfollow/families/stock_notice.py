@@ -245,7 +245,7 @@ def _prompt(facts: dict[str, Any], shown: list[Row]) -> str:
     else:
         rule = (
             f"{only} List the {noun}s that are {places[0]} and have a {amount} of "
-            f"{facts['limit']} or less, {form}.{tie} Then write one last line: TOTAL: and the sum "
-            f"of the {amount}s that you have listed."
+            f"{facts['limit']} or less, {form}.{tie} Then write one last line as TOTAL: SUM, where "
+            f"SUM is the sum of the {amount}s that you have listed."
         )
     return f"Stock of a {facts['owner']}:\n\n{noun} | {amount} | where\n{table}\n\n{rule}\n"

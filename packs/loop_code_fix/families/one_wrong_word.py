@@ -116,7 +116,7 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
                 "({ones} - {a})",
                 "({ones} + {a})",
                 "({a} - {ones})",
-                "it adds the {a} free {ones}, and must subtract them.",
+                "the free {ones} must be subtracted: {ones} - {a}, not {ones} + {a}.",
             ),
             "comparison": (
                 "{ones} <= {a}",
@@ -147,7 +147,7 @@ PROGRAMS: dict[str, tuple[str, str, list[dict[str, str]], dict[str, tuple[str, s
                 "{a} - {ones}",
                 "{a} + {ones}",
                 "{a} // {ones}",
-                "it adds the {ones} that are there, and must subtract them.",
+                "what is there must be subtracted: {a} - {ones}, not {a} + {ones}.",
             ),
             "comparison": (
                 "{ones} < {b}",

@@ -156,7 +156,7 @@ def _prompt(facts: dict[str, Any], path: str) -> str:
     kind, part, (one, two) = facts["kind"], facts["part"], facts["letters"]
     contract = f"""Contract (no keys other than these, all of them required):
 - "title": the title of the note, as it is written
-- "starts": hour at which the first step begins, as text HH:MM
+- "starts": time of day at which the first step begins, as text HH:MM
 - "steps": list in the order in which things happen; every step is one of
   {{"do": "{kind}", "{part}": one capital letter, "minutes": whole number}}
   {{"do": "wait", "minutes": whole number}}
@@ -170,7 +170,7 @@ def _prompt(facts: dict[str, Any], path: str) -> str:
     if path == "between":
         said = f"At {hour} {both}. When all is done, {rings}."
     elif path == "first":
-        said = f"At {hour} {both}. Before all that, at the same hour, {rings}; that takes no time."
+        said = f"At {hour} {both}. Before all that, also at {hour}, {rings}; that takes no time."
     else:
         said = f"{both[0].upper()}{both[1:]}. Right after the second of them, at {hour}, {rings}."
     note = f'Note, titled "{facts["title"]}":\n{said}'

@@ -112,7 +112,7 @@ def _forward(facts: dict[str, Any]) -> dict[str, Any] | None:
         )
         train += f" Today the train comes {facts['delay']} minutes late."
     else:
-        train += " Today it is on time."
+        train += " Today the train is on time."
     told = f"{buses} {train}" if facts["bus_first"] else f"{train} {buses}"
     question = (
         f"{told} The ride to the {facts['place']} takes {facts['ride']} minutes.\n\n"

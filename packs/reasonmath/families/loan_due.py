@@ -188,6 +188,8 @@ def _prompt(facts: dict[str, Any]) -> str:
         told = f"On {named(facts['reserved'])} somebody else reserved it."
         events.append((facts["reserved"], told))
     case = " ".join(text for _, text in sorted(events))
+    if not facts["asked"]:
+        case += " Nobody asked for an extension."
     listed = "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
     heading = f"Rules of a {lender}:"
     told = f"{heading}\n{listed}\n\n{case}"

@@ -60,12 +60,12 @@ def booking(prompt: str) -> Fields:
     texts = [text.split("Reply with one JSON object")[0] for _, text in mails]
     asked = re.findall(r'"(\w+)" \(', prompt)[-1]
     about, back_to = None, ""
-    if found := re.search(r"wrote on ([\w ]+) about the (hour|number of people) was", texts[0]):
+    if found := re.search(r"wrote on ([\w ]+) about the (time|number of people) was", texts[0]):
         about, back_to = found[2], day_of(found[1])
     older = [text for (day, _), text in zip(mails, texts, strict=True) if day < back_to]
-    hours = older if about == "hour" else texts
+    hours = older if about == "time" else texts
     people = older if about == "number of people" else texts
-    if choice := re.search(r"The (later|earlier) of your two hours", texts[0]):
+    if choice := re.search(r"The (later|earlier) of your two times", texts[0]):
         offer = re.search(r"free at (\d\d:\d\d) and at (\d\d:\d\d) only", texts[1])
         assert offer is not None
         start = (max if choice[1] == "later" else min)(offer.groups())
