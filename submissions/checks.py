@@ -43,7 +43,7 @@ from bench_loop.scoring.load import is_speed_id, streams_of
 from bench_loop.scoring.rates import Shape
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
-from bench_loop.verifiers.judging import judge, needs_sandbox, task_prompt_hash
+from bench_loop.verifiers.judging import judge, judge_ending, needs_sandbox, task_prompt_hash
 
 Severity = Literal["refused", "needs_review", "note"]
 """`refused`: the upload contradicts itself or cannot be checked. `needs_review`: it may be honest,
@@ -464,14 +464,15 @@ def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
 def _verdict_findings(
     where: str, trial: Trial, task: BenchmarkTask, pack: Pack
 ) -> Iterator[Finding]:
-    if needs_sandbox(task):
+    output = pack.stored_output(trial)
+    verdict = judge_ending(output) if needs_sandbox(task) else judge(output, task)
+    if verdict is None:
         yield needs_review(
             "not_judged_again",
             f"{where}.outcome",
             "This verdict needs code to be run, which this site does not do; it is as reported.",
         )
         return
-    verdict = judge(pack.stored_output(trial), task)
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):

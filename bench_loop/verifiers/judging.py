@@ -61,24 +61,35 @@ def judge(output: Output, task: BenchmarkTask, sandbox: Sandbox | None = None) -
             f"{task.id} can't be judged without a sandbox.",
             remedy="Install Docker, Podman or bubblewrap.",
         )
-    final = without_thinking(output.text)
-    is_empty = not final.text.strip() and not _was_active(output)
-    if cut := _cut(output, is_unclosed=final.is_unclosed, is_empty=is_empty):
-        return _with_state(cut, output.model_copy(update={"text": final.text}), task, sandbox)
-    if output.finish_reason == "error":
-        return failed("engine_rejected_output", "The engine broke off the reply with an error.")
-    if is_empty:
-        return failed("empty_answer", "The reply holds no answer.")
-    verdict = verifier_of(task).judge(output.model_copy(update={"text": final.text}), task, sandbox)
+    answered = output.model_copy(update={"text": without_thinking(output.text).text})
+    if (ending := judge_ending(output)) is not None:
+        return _with_state(ending, answered, task, sandbox)
+    verdict = verifier_of(task).judge(answered, task, sandbox)
     if (
         verdict.outcome == "fail"
         and not output.tool_calls
-        and _CALL_AS_TEXT.search(final.text.lstrip())
+        and _CALL_AS_TEXT.search(answered.text.lstrip())
     ):
         return failed("tool_call_as_text", "The reply is a tool call written as text.")
     if verdict.answer is not None and len(verdict.answer) > LONGEST_ANSWER:
         return verdict.model_copy(update={"answer": verdict.answer[:LONGEST_ANSWER]})
     return verdict
+
+
+def judge_ending(output: Output) -> TaskScore | None:
+    """The verdict that `output` has whatever the task, so that no code need be run for it.
+
+    None: the verifier decides.
+    """
+    final = without_thinking(output.text)
+    is_empty = not final.text.strip() and not _was_active(output)
+    if cut := _cut(output, is_unclosed=final.is_unclosed, is_empty=is_empty):
+        return cut
+    if output.finish_reason == "error":
+        return failed("engine_rejected_output", "The engine broke off the reply with an error.")
+    if is_empty:
+        return failed("empty_answer", "The reply holds no answer.")
+    return None
 
 
 def _was_active(output: Output) -> bool:
@@ -87,14 +98,17 @@ def _was_active(output: Output) -> bool:
 
 
 def _with_state(
-    cut: TaskScore, output: Output, task: BenchmarkTask, sandbox: Sandbox | None
+    ending: TaskScore, output: Output, task: BenchmarkTask, sandbox: Sandbox | None
 ) -> TaskScore:
-    """`cut`, with the verdict on what a tool loop had done by then: it is kept, never a pass."""
-    if not _was_active(output):
-        return cut
+    """`ending`; of a tool loop that was cut, with the verdict on what it had done by then.
+
+    That is kept and never a pass.
+    """
+    if ending.outcome != "truncated" or not _was_active(output):
+        return ending
     verdict = verifier_of(task).judge(output, task, sandbox)
     state = verdict.reason or verdict.outcome
-    return cut.model_copy(update={"state_at_cut": state, "verifier": verdict.verifier})
+    return ending.model_copy(update={"state_at_cut": state, "verifier": verdict.verifier})
 
 
 def _cut(output: Output, *, is_unclosed: bool, is_empty: bool) -> TaskScore | None:

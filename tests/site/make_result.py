@@ -19,6 +19,7 @@ from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_pla
 from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.engine.trajectory import example_output
+from bench_loop.engine.workspace import artifacts
 from bench_loop.machine.record import gpu_class
 from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
@@ -55,7 +56,7 @@ def nothing_right(task: BenchmarkTask) -> str:
 
 def make_result(
     *,
-    profile: str = "quick",
+    profile: str = "smoke",
     suites: Sequence[str] | None = None,
     write: Write = reference,
     generation_tps: float = 50.0,
@@ -69,7 +70,10 @@ def make_result(
     subject: dict[str, Any] | None = None,
     machine: dict[str, Any] | None = None,
 ) -> RunResult:
-    """A complete run of `profile`, or of `suites`, whose scores follow from its trials."""
+    """A complete run of `profile`, or of `suites`, whose scores follow from its trials.
+
+    A ranked profile has suites of code, and the test is skipped where no sandbox can run it.
+    """
     chosen = None if suites else profile
     plan = make_plan(profile=chosen, suites=suites, shelf=Shelf(fresh_seed))
     speed_plan = speed_plan or plan.profile.speed_plans[-1]
@@ -93,6 +97,7 @@ def make_result(
             subject=make_subject(model_id=model_id, harness=harness, **(subject or {})),
             machine=make_machine(gpu, **(machine or {})),
             settings=make_settings(plan),
+            sandbox=_sandbox().record() if plan.needs_sandbox else None,
             software=Software(
                 bench_loop=bench_loop.__version__,
                 python="3.11.7",
@@ -164,8 +169,14 @@ def quality_trial(
         finish_reason="stop",
         turns=1 if isinstance(example, str) else len(example.trajectory),
         tool_calls=output.tool_calls,
+        verifier=verdict.verifier,
         output=output.text,
+        artifacts=artifacts(_files(output)),
     )
+
+
+def _files(output: Output) -> dict[str, bytes]:
+    return {path: (text or "").encode() for path, text in (output.files or {}).items()}
 
 
 _known: dict[tuple[str, str, str], tuple[Output, TaskScore]] = {}

@@ -26,6 +26,7 @@ from tests.site.make_result import make_document, make_result, nothing_right, re
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DONE = NOW - timedelta(hours=1)
+CODE_SUITES = {"coding", "loop_code_fix"}
 
 
 def findings(result: RunResult, severity: str = "refused") -> list[Finding]:
@@ -48,10 +49,24 @@ def with_first_trial(result: RunResult, **changes: Any) -> RunResult:
     return rescored(result.model_copy(update={"trials": tuple(trials)}))
 
 
-@pytest.mark.parametrize("profile", ["smoke", "quick", "core"])
-def test_an_honest_run_has_no_finding_but_notes(profile: str) -> None:
+def test_an_honest_run_without_code_is_consistent() -> None:
+    found = checks.findings(honest(profile="smoke"), NOW)
+    assert [one for one in found if one.severity != "note"] == []
+    assert checks.level(found) == "consistent"
+
+
+@pytest.mark.parametrize("profile", ["quick", "core", "full"])
+def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -> None:
     result = honest(profile=profile)
-    assert [one for one in checks.findings(result, NOW) if one.severity != "note"] == []
+    found = [one for one in checks.findings(result, NOW) if one.severity != "note"]
+    assert {one.code for one in found} == {"not_judged_again"}
+    assert {one.field for one in found} == {
+        f"trials[{index}].outcome"
+        for index, trial in enumerate(result.trials)
+        if trial.verifier is not None
+    }
+    assert {trial.suite for trial in result.trials if trial.verifier} >= CODE_SUITES
+    assert checks.level(found) == "reported"
 
 
 def test_an_honest_run_of_picked_suites_is_accepted() -> None:
@@ -70,10 +85,6 @@ def test_a_suite_said_to_have_its_own_trials_must_have_them_and_the_packs_sampli
 
 def test_an_honest_failing_run_is_accepted() -> None:
     assert findings(honest(write=nothing_right)) == []
-
-
-def test_an_honest_run_is_consistent() -> None:
-    assert checks.level(checks.findings(honest(), NOW)) == "consistent"
 
 
 @pytest.mark.parametrize(
@@ -102,6 +113,19 @@ def test_a_pass_without_an_output_is_refused() -> None:
     assert fields(with_first_trial(honest(), output=None))
 
 
+@pytest.mark.parametrize(
+    "changes", [{"output": None}, {"output": " \n"}, {"finish_reason": "length"}, {"limit": "wall"}]
+)
+def test_a_pass_of_code_that_nobody_wrote_to_its_end_is_refused(changes: dict[str, Any]) -> None:
+    forged = with_first_trial(honest(suites=["coding"]), **changes)
+    assert "trials[0].outcome" in fields(forged)
+
+
+def test_an_honest_failing_run_of_code_is_accepted() -> None:
+    for write in (nothing_right, lambda task: ""):
+        assert findings(honest(suites=["loop_code_fix"], write=write)) == []
+
+
 def test_a_harness_failure_costs_a_point_and_is_accepted() -> None:
     broken = with_first_trial(
         honest(),
@@ -125,7 +149,7 @@ def test_a_failure_without_an_output_claims_nothing(changes: dict[str, Any]) -> 
 
 
 def test_slow_timings_cannot_be_left_out_by_calling_them_warm_ups() -> None:
-    result = honest()
+    result = honest(suites=["speed", "reasonmath"])
     trials = [
         trial.model_copy(update={"trial": 0, "is_warmup": False})
         if (trial.task_id, trial.trial) == ("p1024x256", 1)
@@ -137,7 +161,7 @@ def test_slow_timings_cannot_be_left_out_by_calling_them_warm_ups() -> None:
 
 
 def test_a_dropped_timing_is_looked_at() -> None:
-    result = honest()
+    result = honest(suites=["speed", "reasonmath"])
     trials = [
         trial.model_copy(update={"finish_reason": "error"})
         if (trial.task_id, trial.trial) == ("p1024x256", 1)
@@ -170,7 +194,8 @@ def test_a_missing_trial_is_refused() -> None:
 
 
 def test_a_suite_left_out_of_a_profile_gives_no_overall() -> None:
-    result = honest()
+    result = honest(profile="quick")
+    assert result.aggregates.overall_score is not None
     kept = [suite.suite for suite in result.suites][1:]
     trials = tuple(trial for trial in result.trials if trial.suite in kept)
     partial = rescored(result.model_copy(update={"trials": trials}), suites=kept)

@@ -16,8 +16,8 @@ from tests.site.make_result import make_result, nothing_right, to_bytes
 LEADERBOARD = "/api/v1/leaderboard/"
 
 
-def shown_run(**changes: Any) -> Run:
-    result = make_result(**changes)
+def shown_run(profile: str = "quick", **changes: Any) -> Run:
+    result = make_result(profile=profile, **changes)
     run = Run.of(result, to_bytes(result), Run.Source.UPLOAD)
     run.save()
     publish(run, level="consistent", is_local=False)

@@ -16,14 +16,15 @@ from tests.site.make_result import make_machine, make_result, make_subject, noth
 
 
 def stored_run(**changes: Any) -> Run:
-    result = make_result(**changes)
+    """A run of a profile that is ranked."""
+    result = make_result(profile="quick", **changes)
     run = Run.of(result, to_bytes(result), Run.Source.LOCAL)
     run.save()
     return run
 
 
 def test_scores_and_intervals_become_columns() -> None:
-    result = make_result()
+    result = make_result(profile="quick")
     row = columns(result)
     interval = result.aggregates.quality_score_interval
     assert row["quality_score"] == result.aggregates.quality_score
@@ -65,7 +66,7 @@ def test_a_run_of_picked_suites_is_never_ranked() -> None:
 
 
 def test_an_incomplete_run_is_not_ranked() -> None:
-    result = make_result().model_copy(update={"status": "incomplete"})
+    result = make_result(profile="quick").model_copy(update={"status": "incomplete"})
     assert not_ranked_reason(result) == "The run is incomplete."
 
 
@@ -163,13 +164,13 @@ def test_names_fit_the_columns_and_their_indexes(db: None) -> None:
     [{"sampling": Sampling(temperature=1.0)}, {"trials": 3}, {"thinking_budget": 8192}],
 )
 def test_runs_with_other_core_settings_are_not_ranked_together(changes: dict[str, Any]) -> None:
-    result = make_result()
+    result = make_result(profile="quick")
     settings = result.settings.model_copy(update=changes)
     assert league_of(result) != league_of(result.model_copy(update={"settings": settings}))
 
 
 def test_a_model_without_the_switch_for_thinking_is_in_the_league_of_those_told_not_to() -> None:
-    result = make_result()
+    result = make_result(profile="quick")
     leagues = [
         league_of(
             result.model_copy(

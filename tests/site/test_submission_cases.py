@@ -231,7 +231,7 @@ def test_d097_a_home_folder_in_a_transcript_is_refused(uploader: Uploader) -> No
 def test_d107_a_run_without_speed_is_last_in_both_orders(
     uploader: Uploader, moderator: User, ordering: str
 ) -> None:
-    whole = make_result(model_id="whole:1b")
+    whole = make_result(profile="quick", model_id="whole:1b")
     kept = [suite.suite for suite in whole.suites if suite.dimension == "quality"]
     trials = tuple(trial for trial in whole.trials if trial.suite in kept)
     partial = whole.model_copy(
