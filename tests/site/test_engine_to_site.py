@@ -10,6 +10,7 @@ import pytest
 
 from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import ChatReply, ChatRequest
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.plan import make_plan
 from bench_loop.engine.run import Run
 from bench_loop.errors import EngineRejectedError
@@ -43,9 +44,10 @@ def breaking(request: ChatRequest) -> ChatReply:
 @pytest.mark.parametrize("answer", [hasty, endless, silent, breaking])
 @pytest.mark.parametrize("profile", ["smoke", "quick"])
 def test_a_result_of_the_engine_is_not_refused(
-    tmp_path: Path, answer: Callable[[ChatRequest], ChatReply], profile: str
+    tmp_path: Path, sandbox: Sandbox, answer: Callable[[ChatRequest], ChatReply], profile: str
 ) -> None:
-    setup = prepare(ScriptedProvider(default=answer), "tiny", load_harness("raw"))
+    provider = ScriptedProvider(default=answer)
+    setup = prepare(provider, "tiny", load_harness("raw"), sandbox=sandbox)
     written = Run(make_plan(profile=profile), setup, tmp_path, lambda event: None).go()
     # The scripted server answers at once and says that it took seconds.
     result = written.model_copy(
