@@ -22,9 +22,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 SEED = 2026
 DRAWS, PAIRS, RACES = 2000, 500, 1000
 LAYOUTS = {
-    "smoke, 3 suites of 5": (5, 5, 5),
+    "smoke, 16 tasks in 7": (1, 1, 2, 3, 3, 3, 3),
     "core of today, 3 of 6": (6, 6, 6),
-    "smoke, 8 of 2": (2,) * 8,
     "quick, 7 of 5": (5,) * 7,
     "core, 87 tasks in 7": (12, 12, 12, 12, 13, 13, 13),
     "harness, 3 of 12, unlike": (6, 12, 18),

@@ -64,6 +64,16 @@ def sandbox() -> Iterator[Sandbox]:
     opened.close()
 
 
+@pytest.fixture
+def without_sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine with neither a container engine nor bubblewrap."""
+    empty = tmp_path / "no-programs"
+    empty.mkdir()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{empty}/none.sock")
+    monkeypatch.setenv("PATH", str(empty))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(empty))
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, object]:
     """How pytest-playwright starts the system's Chromium, which must call nobody by itself."""

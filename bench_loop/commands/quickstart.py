@@ -32,25 +32,35 @@ def command(model_id: str | None, port: int | None, no_serve: bool) -> int:
 
     Uses a running model server if there is one. With none, a small model is fetched
     and served by the built-in llama.cpp engine for as long as the benchmark takes.
+    Without a sandbox, the tasks whose code would run in one are left out.
     """
-    from bench_loop.commands._benchmark import benchmark
-    from bench_loop.commands._setup import load_harness, prepare
+    from contextlib import ExitStack
+
+    from bench_loop.commands._benchmark import benchmark, incomplete
+    from bench_loop.commands._sandbox import warn
+    from bench_loop.commands._setup import load_harness, prepare, sandbox_for
     from bench_loop.commands._stopping import stoppable
     from bench_loop.config import results_folder
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.profiles import CONTEXT_WINDOW
     from bench_loop.result.store import make_ready
+    from bench_loop.sandboxes.ladder import AUTO
 
     plan = make_plan(profile="smoke", context_window=CONTEXT_WINDOW)
     folder = results_folder()
     make_ready(folder)
-    with stoppable():
+    with stoppable(), ExitStack() as stack:
+        sandbox = sandbox_for(plan, AUTO)
+        if sandbox is not None:
+            stack.callback(sandbox.close)
         provider, model_id = find_model(model_id, plan.context_window)
-        try:
-            setup = prepare(provider, model_id, load_harness("raw"))
-            benchmark(plan, setup, folder)
-        finally:
-            provider.close()
+        stack.callback(provider.close)
+        setup = prepare(provider, model_id, load_harness("raw"), sandbox=sandbox)
+        result = benchmark(plan, setup, folder)
+    if result.status != "complete":
+        # A first look ends with what there is to see, and with no error.
+        lack = incomplete(result, lacks_sandbox=sandbox is None)
+        warn(f"{lack.message} {lack.remedy}")
     if no_serve or os.environ.get("BENCHLOOP_NO_SERVE") == "1":
         from bench_loop.console import program
 

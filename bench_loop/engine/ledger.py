@@ -66,7 +66,8 @@ class Ledger:
         if self.forecast is not None:
             now = self._clock()
             self.forecast.finish(trial, now - self._began)
-            if self._told is None or now - self._told >= TELL_EVERY_S:
+            is_last = not self.forecast.to_come
+            if is_last or self._told is None or now - self._told >= TELL_EVERY_S:
                 self.tell_time_left()
 
     def tell_time_left(self) -> None:

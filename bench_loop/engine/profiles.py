@@ -26,7 +26,14 @@ _LONG: tuple[SpeedPlan, ...] = ("nine", "five", "headline")
 PROFILES: dict[str, ProfileRules] = {
     rules.name: rules
     for rules in (
-        ProfileRules("smoke", "Does everything work? Never ranked.", ("minimum",), 90, 192, False),
+        ProfileRules(
+            "smoke",
+            "Does everything work? 16 short tasks of the suites of core; never ranked.",
+            ("minimum",),
+            90,
+            192,
+            False,
+        ),
         ProfileRules(
             "quick",
             "What most people run: five tasks of each core suite; tells large differences only.",

@@ -34,7 +34,7 @@ from bench_loop.scoring.suites import is_scored
 PURPOSES = {
     "coding": ("coding", "loop_code_fix"),
     "agent": ("agent", "toolcall"),
-    "chat": ("instructfollow", "reasonmath", "loop_schema"),
+    "chat": ("instructfollow", "dataextract", "reasonmath", "loop_schema"),
 }
 """Suites whose tasks are asked for each purpose."""
 RULES = ProfileRules("custom", "Suites for one purpose; not ranked.", ("minimum",), 90, None, False)

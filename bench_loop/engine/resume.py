@@ -80,7 +80,9 @@ def _suite_again(key: SuiteKey, shelf: Shelf) -> PlannedSuite:
             remedy=f"Put the pack back as it was, {START_ANEW}",
         )
     tasks = {task.id: task for task in pack.tasks}
-    return PlannedSuite(pack, tuple(tasks[task_id] for task_id in key.task_ids), key.left_out)
+    return PlannedSuite(
+        pack, tuple(tasks[task_id] for task_id in key.task_ids), left_out=key.left_out
+    )
 
 
 def refuse_changes(before: Conditions, now: Conditions) -> None:

@@ -71,7 +71,7 @@ def test_all_suites_and_profiles_are_listed(capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr().out
     for name in ("reasonmath", "loop_schema", "instructfollow", "smoke", "quick", "core", "full"):
         assert name in shown
-    assert "Does everything work? Never ranked." in shown
+    assert "Does everything work?" in " ".join(shown.split())
 
 
 def test_a_suite_is_listed_with_its_tasks(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,8 @@ from bench_loop.cli import main
 try:
     main(sys.argv[1:])
 finally:
-    print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+    loaded = {name.partition(".")[0] for name, module in sys.modules.items() if module}
+    print(json.dumps(sorted(loaded)), file=sys.stderr)
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import rfc8785
@@ -12,8 +13,7 @@ import rfc8785
 from bench_loop.commands._setup import load_harness, prepare
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.provider import ModelFacts
-from bench_loop.engine import plan as plans
-from bench_loop.engine import resume
+from bench_loop.engine import resume, shelf
 from bench_loop.engine.assemble import planned_settings
 from bench_loop.engine.budget import quality_work
 from bench_loop.engine.journal import JOURNAL
@@ -43,8 +43,11 @@ def thrice(monkeypatch: pytest.MonkeyPatch) -> None:
         own = PackSettings(trials=3, sampling=WARM)
         return replace(pack, settings=own) if name == "reasonmath" else pack
 
-    for module in (plans, resume):
-        monkeypatch.setattr(module, "load_pack", load)
+    monkeypatch.setattr(shelf, "load_pack", load)
+
+
+def _before_families(trial: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in trial.items() if name != "family"}
 
 
 def run(plan: RunPlan, folder: Path, provider: ScriptedProvider | None = None) -> RunResult:
@@ -80,7 +83,7 @@ def test_the_window_is_the_largest_that_a_suite_needs_unless_it_is_given(
     pack = load_pack("reasonmath")
     wide = replace(pack, settings=PackSettings(context_window=40960))
     monkeypatch.setattr(
-        plans, "load_pack", lambda name: wide if name == pack.name else load_pack(name)
+        shelf, "load_pack", lambda name: wide if name == pack.name else load_pack(name)
     )
     assert make_plan(suites=SUITES).context_window == 40960
     assert make_plan(suites=["instructfollow"]).context_window == 8192
@@ -177,7 +180,7 @@ def test_results_from_before_suites_had_settings_of_their_own_keep_their_identit
         "subject": old["subject"],
         "settings": old["settings"],
         "suites": [{name: one[name] for name in SUITE_IDENTITY} for one in old["suites"]],
-        "trials": sorted(old["trials"], key=rfc8785.dumps),
+        "trials": sorted(map(_before_families, old["trials"]), key=rfc8785.dumps),
     }
     assert read.fingerprint == tagged_hash(identity)
 

@@ -41,21 +41,29 @@ def reference_answer(plan: RunPlan, request: ChatRequest) -> ChatReply:
     return reply("Prose.", finish_reason="length")
 
 
+def plain_smoke() -> RunPlan:
+    """Smoke as far as it neither needs a sandbox nor offers tools."""
+    smoke = make_plan(profile="smoke")
+    kept = (suite for suite in smoke.suites if suite.pack.name not in CODE_SUITES)
+    return replace(smoke, suites=tuple(kept))
+
+
 def run(
     provider: ScriptedProvider,
     folder: Path,
     plan: RunPlan | None = None,
     events: list[Event] | None = None,
+    sandbox: Sandbox | None = None,
 ) -> RunResult:
-    setup = prepare(provider, "tiny", load_harness("raw"))
+    setup = prepare(provider, "tiny", load_harness("raw"), sandbox=sandbox)
     listen = (events if events is not None else []).append
-    return Run(plan or make_plan(profile="smoke"), setup, folder, listen).go()
+    return Run(plan or plain_smoke(), setup, folder, listen).go()
 
 
-def test_right_answers_to_everything_score_one_hundred(tmp_path: Path) -> None:
+def test_right_answers_to_everything_score_one_hundred(tmp_path: Path, sandbox: Sandbox) -> None:
     plan = make_plan(profile="smoke")
-    provider = ScriptedProvider(default=lambda request: reference_answer(plan, request))
-    result = run(provider, tmp_path, plan)
+    provider = ScriptedProvider(default=lambda request: code_answer(plan, request))
+    result = run(provider, tmp_path, plan, sandbox=sandbox)
     assert result.status == "complete"
     quality = [suite for suite in result.suites if suite.dimension == "quality"]
     assert {suite.score for suite in quality} == {100.0}
@@ -72,7 +80,7 @@ def test_a_model_that_says_abc_to_everything_scores_zero(tmp_path: Path) -> None
 
 
 def test_every_planned_trial_is_recorded_with_its_full_output(tmp_path: Path) -> None:
-    plan = make_plan(profile="smoke")
+    plan = plain_smoke()
     provider = ScriptedProvider(default=lambda request: reference_answer(plan, request))
     result = run(provider, tmp_path, plan)
     done = {(trial.task_id, trial.output) for trial in result.trials if trial.suite != "speed"}

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.result import store
 from bench_loop.result.records import RunResult
-from tests.components import need_redis
+from tests.components import need_bubblewrap, need_redis
 from tests.databases import postgresql_database
 from tests.llama_cpp import LlamaCpp
 from tests.processes import ROOT, bench_loop, environment, finish, free_port, serving
@@ -36,6 +36,7 @@ class Site:
 @pytest.fixture(scope="module")
 def result_file(real_server: LlamaCpp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The result of a real run, made by the command line against a real llama.cpp server."""
+    need_bubblewrap()
     folder = tmp_path_factory.mktemp("run")
     finish(
         bench_loop(

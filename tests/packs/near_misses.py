@@ -25,7 +25,10 @@ def passes(code: str, name: str, case: Mapping[str, Any]) -> bool:
 
 
 def faults(task: BenchmarkTask) -> list[str]:
-    """Cases that catch nothing, and near misses that no case tells from some other one."""
+    """Cases that catch nothing, and near misses that no case tells from some other one.
+
+    A case with an empty first argument, whose value a prompt states, may catch nothing.
+    """
     name, cases = task.expected["function"], task.expected["cases"]
     caught: dict[str, set[int]] = {}
     for miss in task.near_misses:
@@ -33,7 +36,8 @@ def faults(task: BenchmarkTask) -> list[str]:
         code = find_code(miss.output, name).text
         if code is not None:
             caught[miss.why] = {at for at, case in enumerate(cases) if not passes(code, name, case)}
-    idle = set(range(len(cases))) - set().union(*caught.values())
+    filled = {at for at, case in enumerate(cases) if case["args"][0] or case["args"][0] == 0}
+    idle = filled - set().union(*caught.values())
     return [f"case {at} catches nothing" for at in sorted(idle)] + [
         f"no case catches {one!r} and lets {other!r} pass"
         for one, other in permutations(caught, 2)

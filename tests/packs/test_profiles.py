@@ -20,6 +20,17 @@ CORE = {
     "loop_schema",
 }
 ONLY_IN_FULL = {"agent", "longcontext"}
+SMOKE = {
+    "toolcall": 2,
+    "dataextract": 3,
+    "instructfollow": 3,
+    "reasonmath": 3,
+    "coding": 1,
+    "loop_code_fix": 1,
+    "loop_schema": 3,
+}
+"""Tasks of each suite: fewer where a task needs several turns or a sandbox."""
+MOST_TURNS = 4
 PACKS = [pack for pack in map(load_pack, pack_names()) if pack.tasks]
 LONG = {"core", "full"}
 
@@ -35,7 +46,7 @@ def test_a_core_suite_is_in_every_profile_and_the_others_only_in_full(pack: Pack
         assert set(pack.profiles) == {"full"}
     else:
         assert pack.name in CORE
-        assert set(pack.profiles) - {"smoke"} == {"quick", "core", "full"}
+        assert set(pack.profiles) == {"smoke", "quick", "core", "full"}
     everything = tuple(task.id for task in pack.tasks)
     assert {pack.profiles[name] for name in LONG & pack.profiles.keys()} == {everything}
 
@@ -48,8 +59,18 @@ def test_quick_takes_five_tasks_of_a_core_suite_of_all_levels(pack: Pack) -> Non
     assert levels == expected
 
 
-def test_smoke_has_at_most_sixteen_tasks() -> None:
-    assert len(make_plan(profile="smoke").quality_trials) <= 16
+def test_smoke_takes_sixteen_short_tasks_over_all_kinds_and_most_are_easy() -> None:
+    tasks = [task for _, task, _ in make_plan(profile="smoke").quality_trials]
+    assert Counter(task.suite for task in tasks) == SMOKE
+    assert Counter(task.difficulty for task in tasks) == {"easy": 11, "medium": 5}
+    assert max(task.expected_turns for task in tasks) <= MOST_TURNS
+
+
+@pytest.mark.parametrize("name", SMOKE)
+def test_smoke_has_an_easy_task_of_every_suite(name: str) -> None:
+    pack = load_pack(name)
+    levels = {task.difficulty for task in pack.tasks if task.id in pack.profiles["smoke"]}
+    assert "easy" in levels
 
 
 @pytest.mark.parametrize("name", PROFILES)

@@ -1,7 +1,8 @@
 """A suite tells models apart: what a hasty model of middling size writes passes some of its tasks.
 
 `answers/<suite>.yaml` holds, for every official task, what such a model would write: it reads well,
-and slips where a reader in a hurry slips.
+and slips where a reader in a hurry slips. `answers/<suite>-blind.yaml` holds one right and one
+wrong answer of somebody who saw the prompt and nothing else.
 """
 
 from __future__ import annotations
@@ -23,18 +24,24 @@ ANSWERS = Path(__file__).with_name("answers")
 QUALITY = [name for name in pack_names() if load_pack(name).dimension == "quality"]
 
 
-def answers(suite: str) -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((ANSWERS / f"{suite}.yaml").read_text())["mid"]
-    return loaded
+def blind_file(suite: str) -> Path:
+    return ANSWERS / f"{suite}-blind.yaml"
 
 
-@pytest.mark.parametrize("suite", QUALITY)
-def test_a_hasty_model_passes_a_third_and_fails_a_third(suite: str, sandbox: Sandbox) -> None:
-    pack, written = load_pack(suite), answers(suite)
-    assert {f"{suite}.{name}" for name in written} == {task.id for task in pack.tasks}
+def written(suite: str, kind: str) -> dict[str, Any]:
+    """Task id to answer: a hasty model's (`mid`), or the `right` or `wrong` one by the prompt."""
+    file = ANSWERS / f"{suite}.yaml" if kind == "mid" else blind_file(suite)
+    answers: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))[kind]
+    found = {f"{suite}.{name}": answer for name, answer in answers.items()}
+    assert set(found) == {task.id for task in load_pack(suite).tasks}
+    return found
+
+
+def passed_of(suite: str, answers: dict[str, Any], sandbox: Sandbox) -> set[str]:
+    pack = load_pack(suite)
     passed = set()
     for task in pack.tasks:
-        answer = written[task.id.partition(".")[2]]
+        answer = answers[task.id]
         example = (
             answer
             if isinstance(answer, str)
@@ -42,5 +49,20 @@ def test_a_hasty_model_passes_a_third_and_fails_a_third(suite: str, sandbox: San
         )
         if judge(example_output(pack, task, example, sandbox), task, sandbox).outcome == "pass":
             passed.add(task.id)
-    third = len(pack.tasks) / 3
-    assert third <= len(passed) <= len(pack.tasks) - third, sorted(passed)
+    return passed
+
+
+@pytest.mark.parametrize("suite", QUALITY)
+def test_a_hasty_model_passes_a_third_and_fails_a_third(suite: str, sandbox: Sandbox) -> None:
+    passed = passed_of(suite, written(suite, "mid"), sandbox)
+    count = len(load_pack(suite).tasks)
+    assert count / 3 <= len(passed) <= count - count / 3, sorted(passed)
+
+
+@pytest.mark.parametrize("suite", [name for name in QUALITY if blind_file(name).exists()])
+def test_answers_of_a_reader_of_the_prompts_alone_get_the_verdict_due(
+    suite: str, sandbox: Sandbox
+) -> None:
+    tasks = {task.id for task in load_pack(suite).tasks}
+    assert passed_of(suite, written(suite, "right"), sandbox) == tasks
+    assert passed_of(suite, written(suite, "wrong"), sandbox) == set()

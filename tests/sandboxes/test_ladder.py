@@ -12,18 +12,8 @@ from bench_loop.sandboxes.ladder import open_sandbox
 from tests.components import need_bubblewrap, need_docker, need_root
 
 
-@pytest.fixture
-def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """A machine with neither an engine nor bubblewrap."""
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
-    return monkeypatch
-
-
-def test_without_any_rung_it_says_what_failed_and_how_to_mend_it(
-    bare_machine: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("without_sandbox")
+def test_without_any_rung_it_says_what_failed_and_how_to_mend_it() -> None:
     with pytest.raises(SandboxError) as error:
         open_sandbox(is_unsafe_allowed=True, user=1000)
     assert "docker: No Docker or Podman engine answers." in error.value.message
@@ -31,10 +21,9 @@ def test_without_any_rung_it_says_what_failed_and_how_to_mend_it(
     assert "apt install bubblewrap" in str(error.value.remedy)
 
 
+@pytest.mark.usefixtures("without_sandbox")
 @pytest.mark.parametrize("name", ["docker", "bubblewrap"])
-def test_a_rung_that_was_asked_for_must_be_there(
-    bare_machine: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_rung_that_was_asked_for_must_be_there(name: str) -> None:
     with pytest.raises(SandboxError):
         open_sandbox(name)
 

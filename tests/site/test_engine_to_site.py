@@ -44,7 +44,10 @@ def breaking(request: ChatRequest) -> ChatReply:
 @pytest.mark.parametrize("answer", [hasty, endless, silent, breaking])
 @pytest.mark.parametrize("profile", ["smoke", "quick"])
 def test_a_result_of_the_engine_is_not_refused(
-    tmp_path: Path, sandbox: Sandbox, answer: Callable[[ChatRequest], ChatReply], profile: str
+    tmp_path: Path,
+    sandbox: Sandbox,
+    answer: Callable[[ChatRequest], ChatReply],
+    profile: str,
 ) -> None:
     provider = ScriptedProvider(default=answer)
     setup = prepare(provider, "tiny", load_harness("raw"), sandbox=sandbox)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from bench_loop.result.schema import result_schema
-from tests.components import SMOLLM2_FILE, need_llama_cpp
+from tests.components import SMOLLM2_FILE, need_bubblewrap, need_llama_cpp
 from tests.processes import ROOT, environment, finish, free_port, serving
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -63,6 +63,7 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def quickstart(scripts: Path, user: Path) -> str:
     """What `bench-loop quickstart` printed; its result is in the user's data folder."""
+    need_bubblewrap()
     env = environment(user / "data", BENCHLOOP_NO_SERVE="1")
     return finish((scripts / "bench-loop", "quickstart"), env, timeout_s=900, cwd=user)
 

@@ -20,7 +20,7 @@ NEW = (("North", "Old", "Upper", "West", "Green", "Long"), ("Gate", "Cross", "Hi
 
 TASK = """\
 On tram line {line} the station {old} is called {new} from now on. Put the new name wherever \
-the files of this folder use the name of that station, but for what README.md says is never \
+the files of this folder use the name of that station, except in what README.md says is never \
 changed. Whatever else is called {old} keeps its name. \
 Finish with one line: ANSWER: <how many lines had to change in all>
 """

@@ -286,6 +286,7 @@ def slips(path: str, source: str, words: dict[str, str], clause: str) -> dict[st
                 f"(key)\n            value = {words['other_kept']}",
             ),
             "what only theirs has is lost": ("{*base, *ours, *theirs}", "{*base, *ours}"),
+            "an empty text is taken for an absent entry": ("if value is not None", "if value"),
         },
         "changes": {
             "removing what is not there is treated the other way": (
@@ -378,6 +379,8 @@ def records(random: Random, path: str, words: dict[str, str], letter: str) -> li
         return [
             [{low: p}, {low: p}, {low: p}],
             [{low: p}, {low: q}, {low: p}],
+            [{low: p}, {low: ""}, {low: p}],
+            [{low: ""}, {low: ""}, {low: "", high: ""}],
             [{low: p, high: q}, {low: p, high: q}, {low: r, high: q}],
             [{low: p}, {low: q}, {low: q}],
             [{high: p, low: p}, {high: q, low: q}, {high: r, low: r}],
@@ -624,8 +627,8 @@ def prompt(path: str, words: dict[str, str], order: str, side: str) -> str:
         said = (
             f"Write a Python function {words['name']}(base, ours, theirs) that merges two "
             f"versions of "
-            "one table.\n\nAll three are dictionaries from text to text: base is what both "
-            "versions "
+            "one table.\n\nAll three are dictionaries from text to text, empty text included: "
+            "base is what both versions "
             "started from. A version has changed an entry if its value there is another than in "
             "base; "
             "adding and removing an entry are changes too. An entry that neither version has "

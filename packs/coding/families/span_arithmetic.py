@@ -473,6 +473,9 @@ def question_slips(path: str, source: str, kind: Kind, size: str) -> dict[str, s
             wrong["a gap that runs over the end is cut there"] = source.replace(
                 "count + count", "count"
             )
+            wrong["a cycle that is free all over is counted twice"] = source.replace(
+                f"return min(longest, {size})", "return longest"
+            )
         else:
             wrong["the gap after the last span is forgotten"] = source.replace(
                 "        run = 0 if spans_here else run + 1\n        longest = max(longest, run)\n",

@@ -297,6 +297,18 @@ TASK_OTHER = """    async with AsyncExitStack() as stack:
         minutes = await $thing.run(job, $tool) if job else 0
     return $k * minutes
 """
+TASK_EMPTY_FIRST = """    if not job:
+        return 0
+    $thing = await desk.take()
+    try:
+        $tool = await rack.take()
+        try:
+            return await $thing.run(job, $tool) * $k
+        finally:
+            rack.give_back($tool)
+    finally:
+        desk.give_back($thing)
+"""
 TASK_ONE_TRY = """    $thing = await desk.take()
     $tool = await rack.take()
     try:
@@ -548,6 +560,8 @@ def build(random: Random, path: str, file: str, function: str, thing: str) -> di
         )
 
     fake = Template(fake).substitute(filled)
+    # An empty job need not wait for what it does not use; the docstring leaves that open.
+    last = source(TASK_EMPTY_FIRST if program == "task" else right)
     original, clean = source(broken), source(right)
     shown, *hidden = arguments(random, path)
     want, got = played(clean, fake, shown), played(original, fake, shown)
@@ -602,7 +616,7 @@ def build(random: Random, path: str, file: str, function: str, thing: str) -> di
         "reference": fence(file, clean),
         "also_right": [
             f"The repaired **{file}**:\n```python\n{source(other)}```\n",
-            f"```python\n# {file}\n{clean}```\nNow it is given back on every way out.\n",
+            f"```python\n# {file}\n{last}```\nNow it is given back on every way out.\n",
         ],
         "near_misses": near_misses,
     }
@@ -625,6 +639,7 @@ def arguments(random: Random, path: str) -> list[Any]:
         rest = [{"A": "", "B": "", "C": three}, {"A": one, "B": "x"}, {"A": two, "B": "broken"}]
         return [skipped, {"A": one, "B": two, "C": three}, *rest, {}]
     job, other = random.sample(["map", "plan", "card", "sign"], 2)
+    third = next(name for name in ("sign", "card", "plan") if name not in (job, other))
     error, cancel = [f"1 starts {job}", f"{job} fails"], [f"1 starts {job}", "1 is cancelled"]
     return [
         error if path == "error in a task" else cancel,
@@ -637,7 +652,7 @@ def arguments(random: Random, path: str) -> list[Any]:
         [
             f"1 starts {job}",
             f"2 starts {other}",
-            "3 starts",
+            f"3 starts {third}",
             "3 is cancelled",
             f"{job} takes {two}",
         ],

@@ -51,7 +51,7 @@ BOOKS: tuple[dict[str, Any], ...] = (
         "what": "instrument",
         "things": ("viola", "clarinet", "cornet", "half-size cello", "oboe"),
         "states": ("hired", "ended"),
-        "event": "{who} has handed in the {thing}. End that hire in the music school's book.",
+        "event": "{who} has returned the {thing}. End that hire in the music school's book.",
         "receipt": "voucher",
         "card": "pupil card",
         "letters": "PH",

@@ -183,7 +183,7 @@ def _prompt(random: Random, batch: dict[str, Any], path: str) -> str:
             "The tools check none of this; you must. What is done cannot be undone."
         )
     elif path == "refused":
-        rule = f"A {thing} whose move is refused {trade['stays']}; go on with the next."
+        rule = f"A {thing} that the tool refuses {trade['stays']}; go on with the next."
     else:
         bar = trade["bar"] if path == "field" else trade["bar_owner"]
         rule = f"But {bar}. The tools do not check that; you must."
