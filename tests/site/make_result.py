@@ -54,9 +54,13 @@ def nothing_right(task: BenchmarkTask) -> str:
     return "I do not know."
 
 
+WITHOUT_CODE = ("speed", "instructfollow", "reasonmath")
+"""Suites whose verdicts the site computes again, every one."""
+
+
 def make_result(
     *,
-    profile: str = "smoke",
+    profile: str | None = None,
     suites: Sequence[str] | None = None,
     write: Write = reference,
     generation_tps: float = 50.0,
@@ -70,12 +74,13 @@ def make_result(
     subject: dict[str, Any] | None = None,
     machine: dict[str, Any] | None = None,
 ) -> RunResult:
-    """A complete run of `profile`, or of `suites`, whose scores follow from its trials.
+    """A complete run of a profile or of suites, whose scores follow from its trials.
 
-    A ranked profile has suites of code, and the test is skipped where no sandbox can run it.
+    Of neither: of suites without code. Profiles have some, so that a test of one is skipped where
+    no sandbox can run it, and the site leaves their verdicts to a person.
     """
-    chosen = None if suites else profile
-    plan = make_plan(profile=chosen, suites=suites, shelf=Shelf(fresh_seed))
+    picked = suites if suites or profile else WITHOUT_CODE
+    plan = make_plan(profile=profile, suites=picked, shelf=Shelf(fresh_seed))
     speed_plan = speed_plan or plan.profile.speed_plans[-1]
     trials = [
         *(speed_trials(speed_plan, generation_tps) if plan.speed_suite else ()),

@@ -187,6 +187,7 @@ def test_the_public_role_takes_uploads_on_sqlite_over_plain_http(tmp_path: Path)
             site.url + "/api/v1/submissions/",
             content=make_bytes(),
             headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+            timeout=60,  # The first upload reads every pack, on a machine that may be busy.
         )
         assert response.status_code == 201, response.text
         assert response.json()["url"].startswith(site.url)
