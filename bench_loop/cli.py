@@ -15,6 +15,10 @@ from bench_loop.errors import BenchLoopError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+# httpx loads a command line of its own wherever rich is installed, and with it parts of rich and
+# pygments that nothing here uses: two megabytes of a process whose size is measured beside a model.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+
 # One line per command: the module `bench_loop.commands.<name>` defines a click command `command`.
 GROUPS = {
     "Measure": {
