@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bench_loop.engine.events import Event, Listener
+    from bench_loop.engine.gap import FoundGap
     from bench_loop.engine.plan import RunOptions, RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.engine.run_folder import OpenRun
@@ -79,7 +80,6 @@ def benchmark(
 ) -> RunResult:
     """Run the plan with a live display and print the report; the result is in `output`."""
     from bench_loop.console import console
-    from bench_loop.engine.gap import find_gap
     from bench_loop.engine.run import Run
     from bench_loop.report.terminal import print_run
 
@@ -88,8 +88,17 @@ def benchmark(
     with _told_how_to_resume(progress) as listen, progress:
         result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
     endpoint = setup.server.endpoint if is_endpoint_named else None
-    print_run(result, screen, progress.file, endpoint, find_gap(result, [output]))
+    print_run(result, screen, progress.file, endpoint, _gap_of(result, output))
     return result
+
+
+def _gap_of(result: RunResult, output: Path) -> FoundGap | None:
+    """That of a fresh run to a frozen one on this machine."""
+    if result.settings.fresh_seed is None:
+        return None
+    from bench_loop.engine.gap import find_gap
+
+    return find_gap(result, [output])
 
 
 def progress_of(plan: RunPlan, setup: Setup, screen: Console) -> RunProgress:
@@ -117,14 +126,13 @@ def benchmark_as_json(
     run_id: str | None = None,
 ) -> RunResult:
     """Run the plan and print each event as one line of JSON as it comes."""
-    from bench_loop.engine.gap import find_gap
     from bench_loop.engine.run import Run
     from bench_loop.report.event_lines import event_line
     from bench_loop.report.gap import gap_json
 
     with _told_how_to_resume(lambda event: click.echo(event_line(event))) as listen:
         result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
-    gap = find_gap(result, [output])
+    gap = _gap_of(result, output)
     if gap is not None:
         click.echo(json.dumps({"event": "gap", **gap_json(gap)}))
     return result

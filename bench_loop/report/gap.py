@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bench_loop.engine.gap import FoundGap
 from bench_loop.report import figures
-from bench_loop.scoring.gap import Gap
+
+if TYPE_CHECKING:
+    from bench_loop.engine.gap import FoundGap
+    from bench_loop.scoring.gap import Gap
 
 
 def gap_sentences(found: FoundGap) -> tuple[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from bench_loop.engine.gap import FoundGap
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.plan import window_of
 from bench_loop.engine.ranking import not_ranked_reason
@@ -51,6 +51,9 @@ from bench_loop.result.records import (
 from bench_loop.scoring.aggregates import reliability_losses
 from bench_loop.scoring.constants import OUTCOMES
 from bench_loop.scoring.suites import is_scored
+
+if TYPE_CHECKING:
+    from bench_loop.engine.gap import FoundGap
 
 
 def run_view(result: RunResult, gap: FoundGap | None = None) -> RunView:

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
-from bench_loop.engine.gap import FoundGap
 from bench_loop.report import figures, views
 from bench_loop.report.capabilities import passed_tasks, tag_words
 from bench_loop.report.gap import gap_sentences
@@ -39,6 +39,9 @@ from bench_loop.report.stack import harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
 from bench_loop.scoring.capabilities import capability_scores
+
+if TYPE_CHECKING:
+    from bench_loop.engine.gap import FoundGap
 
 __all__ = ["RunProgress", "print_run", "stack_nodes"]
 
