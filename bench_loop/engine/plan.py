@@ -152,14 +152,17 @@ class RunPlan:
             return f"{UNMEASURED_WALL_LIMIT_S:g} s, as no speed was measured"
         return WALL_LIMIT_RULE
 
-    def answer_budget(self, task: BenchmarkTask) -> int:
-        """Tokens that the model may generate for `task`, its thinking included."""
+    def answer_tokens(self, task: BenchmarkTask) -> int:
+        """Tokens that the answer to `task` may have, thinking not counted."""
         cap = self.profile.answer_tokens_cap
         own = task.limits.answer_tokens
-        answer = own if cap is None else min(own, cap)
+        return own if cap is None else min(own, cap)
+
+    def answer_budget(self, task: BenchmarkTask) -> int:
+        """Tokens that the model may generate for `task`, its thinking included."""
         if not self.is_thinking:
-            return answer
-        return answer + (
+            return self.answer_tokens(task)
+        return self.answer_tokens(task) + (
             LONG_THINKING_TOKENS if task.suite in LONG_THINKING_SUITES else THINKING_TOKENS
         )
 

@@ -77,7 +77,8 @@ class QualitySuites:
 
     def _trial(self, suite: PlannedSuite, task: BenchmarkTask, number: int) -> Trial:
         settings = self._settings_of(suite, task, number)
-        if (why := self.guard.why_not(task, settings.max_tokens)) is not None:
+        # Thinking may take what the window leaves, be it less than its budget.
+        if (why := self.guard.why_not(task, self.plan.answer_tokens(task))) is not None:
             trial = unsent_trial(task, number, self.recorder, settings, why)
         else:
             judged_by = PackSuite(suite.pack, self.sandbox)

@@ -203,3 +203,10 @@ def test_what_the_loaded_window_cannot_hold_fails_for_it_and_is_not_sent(tmp_pat
     assert all(trial.requests == () and trial.output is None for trial in result.trials)
     asked = {message.content for one in provider.requests for message in one.messages}
     assert asked == {"Hello."}
+
+
+def test_thinking_takes_what_the_window_leaves(tmp_path: Path) -> None:
+    # The window of 2,048 tokens is smaller than the budget for thinking alone.
+    result = run(make_plan(suites=["reasonmath"], is_thinking=True), tmp_path)
+    assert result.settings.thinking_budget == 4096
+    assert [trial.task_id for trial in result.trials if trial.reason == "context_overflow"] == []

@@ -15,7 +15,9 @@ from bench_loop.engine.thinking import thinking_mode
 from bench_loop.errors import UsageError
 from bench_loop.providers import openai_compat
 from bench_loop.result import store
+from tests.engine.test_validate import GOOD, TEN
 from tests.llama_cpp import THINKING_TEMPLATE, LlamaCpp, llama_cpp
+from tests.packs.test_packs import MANIFEST
 from tests.providers.replay import question
 
 pytestmark = pytest.mark.real
@@ -68,12 +70,17 @@ def test_a_model_without_the_switch_is_refused(real_server: LlamaCpp) -> None:
 
 @pytest.mark.slow
 def test_a_run_records_the_setting_and_sends_it(thinker: LlamaCpp, tmp_path: Path) -> None:
+    pack = tmp_path / "packs" / "sums"
+    pack.mkdir(parents=True)
+    for name, text in (("pack", MANIFEST), ("two", GOOD), ("ten", TEN)):
+        (pack / f"{name}.yaml").write_text(text)
     arguments = ["run", "--model", thinker.model_id, "--provider", "openai_compat"]
-    arguments += ["--endpoint", thinker.url, "--suites", "reasonmath", "--thinking", "on"]
-    arguments += ["--context-window", "768", "--output", str(tmp_path)]
+    arguments += ["--endpoint", thinker.url, "--thinking", "on", "--context-window", "512"]
+    arguments += ["--packs", str(pack.parent), "--suites", "sums", "--output", str(tmp_path)]
     outcome = CliRunner().invoke(group, arguments)
     assert outcome.exit_code == 0, outcome.output
     result = store.load(tmp_path / "latest.json")
     assert result.subject.thinking is True
-    assert result.trials
+    # Into so small a window the budget for thinking does not fit whole, and yet they are asked.
+    assert len(result.trials) == 2
     assert all(trial.thinking for trial in result.trials)
