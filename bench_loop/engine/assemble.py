@@ -12,19 +12,17 @@ from bench_loop.engine.context import Usable
 from bench_loop.engine.journal import Conditions
 from bench_loop.engine.plan import SEED_RULE, RunPlan
 from bench_loop.engine.recorded import Recorded
-from bench_loop.errors import ResultError
 from bench_loop.names.parse import parse_model
 from bench_loop.result.fingerprint import UNSET, fingerprinted, tagged_hash
 from bench_loop.result.records import (
     SCHEMA_VERSION,
     ContextFacts,
-    RunHeader,
     RunResult,
     Settings,
     Software,
     Subject,
 )
-from bench_loop.result.store import load, result_files
+from bench_loop.result.store import readable, result_files
 from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import score_run
 
@@ -129,7 +127,7 @@ def run_index(folder: Path, conditions: Conditions, plan: RunPlan) -> int:
             header.profile,
             {suite.suite: suite.pack_hash for suite in header.suites},
         )
-        for header in _headers(folder)
+        for header in readable(result_files(folder))
     )
 
 
@@ -140,16 +138,6 @@ def _configuration(
     context = dict(subject_fields["context"] or {}) | dict.fromkeys(_FOUND_IN_CONTEXT)
     told = subject_fields | {"context": context}
     return tagged_hash({"subject": told, "profile": profile, "packs": packs})
-
-
-def _headers(folder: Path) -> list[RunHeader]:
-    headers: list[RunHeader] = []
-    for file in result_files(folder):
-        try:
-            headers.append(load(file))
-        except ResultError:
-            continue  # A foreign or damaged file says nothing of this configuration.
-    return headers
 
 
 def planned_settings(plan: RunPlan) -> Settings:

@@ -10,9 +10,8 @@ from bench_loop.engine.budget import Outset, fit, quality_work
 from bench_loop.engine.forecast import Forecast
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.speed_plans import PLANS, Rates, Timing
-from bench_loop.errors import ResultError
-from bench_loop.result.records import RunHeader, SpeedPlan
-from bench_loop.result.store import load, result_files
+from bench_loop.result.records import RunHeader, RunResult, SpeedPlan
+from bench_loop.result.store import readable, result_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +24,12 @@ class LastSpeed:
 
 def last_speed(folder: Path, machine_id: str) -> LastSpeed | None:
     """That of the newest result in `folder` of this machine's own; None: none tells its speed."""
-    found = [speed for file in result_files(folder) if (speed := _speed_in(file, machine_id))]
+    runs = readable(result_files(folder))
+    found = [speed for run in runs if (speed := _speed_of(run, machine_id))]
     return max(found, key=lambda speed: speed.run.finished_at, default=None)
 
 
-def _speed_in(file: Path, machine_id: str) -> LastSpeed | None:
-    try:
-        run = load(file)
-    except ResultError:
-        return None  # A foreign or damaged file says nothing of this machine.
+def _speed_of(run: RunResult, machine_id: str) -> LastSpeed | None:
     if run.imported is not None or run.machine.machine_id != machine_id or run.speed is None:
         return None
     prompt, generation = run.speed.prompt_tps, run.speed.generation_tps

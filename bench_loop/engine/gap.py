@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench_loop.config import results_folder
 from bench_loop.engine.shelf import Shelf
-from bench_loop.errors import PackError, ResultError
+from bench_loop.errors import PackError
 from bench_loop.result.compare import is_same_model, not_comparable
 from bench_loop.result.records import RunResult, SuiteResult
-from bench_loop.result.store import load, result_files
+from bench_loop.result.store import readable, result_files
 from bench_loop.scoring.gap import Gap, family_shares, fresh_gap
 
 
@@ -37,7 +37,7 @@ def find_gap(fresh: RunResult, folders: Iterable[Path] = ()) -> FoundGap | None:
         key=lambda file: file.name,
         reverse=True,
     )
-    return gap_among(fresh, _readable(newest_first))
+    return gap_among(fresh, readable(newest_first))
 
 
 def gap_among(fresh: RunResult, runs: Iterable[RunResult]) -> FoundGap | None:
@@ -99,11 +99,3 @@ def _is_of(suite: SuiteResult, shelf: Shelf) -> bool:
         return has_pack and shelf.pack(suite.suite).pack_hash == suite.pack_hash
     except PackError:
         return False
-
-
-def _readable(files: Iterable[Path]) -> Iterator[RunResult]:
-    for file in files:
-        try:
-            yield load(file)
-        except ResultError:
-            continue  # A foreign or damaged file is no counterpart.

@@ -121,7 +121,7 @@ def save_beside(results: Iterable[RunResult], folder: Path) -> list[Path | None]
 
     `latest.json` stays: it is the newest run of this machine. Raises ResultError like `save`.
     """
-    known = set(_fingerprints(folder))
+    known = {result.fingerprint for result in readable(result_files(folder))}
     saved: list[Path | None] = []
     for result in results:
         is_new = result.fingerprint not in known
@@ -130,14 +130,6 @@ def save_beside(results: Iterable[RunResult], folder: Path) -> list[Path | None]
         if is_new:
             replace_file(folder / f"{result.run_id}.json", to_bytes(result))
     return saved
-
-
-def _fingerprints(folder: Path) -> Iterator[str]:
-    for file in result_files(folder):
-        try:
-            yield load(file).fingerprint
-        except ResultError:
-            continue  # A foreign or damaged file is no run that could be the same.
 
 
 def write(result: RunResult, file: Path) -> None:
@@ -159,6 +151,15 @@ def newest_result(name: str) -> Path:
 def result_files(folder: Path) -> list[Path]:
     """The result files in `folder`, oldest first, without `latest.json`; plain files only."""
     return sorted(file for file in folder.glob("*.json") if file.name != LATEST and file.is_file())
+
+
+def readable(files: Iterable[Path]) -> Iterator[RunResult]:
+    """The results in `files`, one by one; those that are foreign or damaged are left out."""
+    for file in files:
+        try:
+            yield load(file)
+        except ResultError:
+            continue
 
 
 def replace_file(file: Path, data: bytes) -> None:
