@@ -128,12 +128,13 @@ def benchmark_as_json(
     """Run the plan and print each event as one line of JSON as it comes."""
     from bench_loop.engine.run import Run
     from bench_loop.report.event_lines import event_line
-    from bench_loop.report.gap import gap_json
 
     with _told_how_to_resume(lambda event: click.echo(event_line(event))) as listen:
         result = Run(plan, setup, output, listen, options, resumed=resumed, run_id=run_id).go()
     gap = _gap_of(result, output)
     if gap is not None:
+        from bench_loop.report.gap import gap_json
+
         click.echo(json.dumps({"event": "gap", **gap_json(gap)}))
     return result
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._sandbox import Command
 from bench_loop.commands.parameters import Seed
 
 if TYPE_CHECKING:
@@ -20,12 +22,11 @@ fresh_seed_option = click.option(
     "out. What was learned by heart is of no use on them.",
 )
 
-packs_option = click.option(
-    "--packs",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Your own packs: all in DIR, or those of --suites. They are never uploaded or ranked.",
-)
+
+def packs_option(help_text: str) -> Callable[[Command], Command]:
+    """`--packs DIR`, a folder of a person's own packs, which reaches the command as `packs`."""
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.option("--packs", type=folder, metavar="DIR", help=help_text)
 
 
 def tell_of_instances(plan: RunPlan) -> None:

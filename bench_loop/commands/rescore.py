@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from bench_loop.commands._packs import packs_option
 from bench_loop.commands._sandbox import opened, sandbox_options
 
 EXAMPLES = """
@@ -21,12 +22,7 @@ CHANGED = 1
 
 @click.command(epilog=EXAMPLES)
 @click.argument("file")
-@click.option(
-    "--packs",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where the run's private packs are: without it they are not judged again.",
-)
+@packs_option("Where the run's private packs are: without it they are not judged again.")
 @sandbox_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
 @click.option(

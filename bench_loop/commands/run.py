@@ -97,7 +97,9 @@ Examples:
 @click.option("--profile", type=click.Choice(PROFILES), help="Named set of suites. [quick]")
 @click.option("--suites", metavar="A,B", help="Suites by name, in place of a profile.")
 @fresh_seed_option
-@packs_option
+@packs_option(
+    "Your own packs: all in DIR, or those of --suites. They are never uploaded or ranked."
+)
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._packs import packs_option
 from bench_loop.config import bundled
 
 if TYPE_CHECKING:
@@ -31,15 +32,9 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=_complete)
-@click.option(
-    "--packs",
-    "folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="List your own packs in DIR.",
-)
+@packs_option("List your own packs in DIR.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and only that.")
-def command(name: str | None, folder: Path | None, as_json: bool) -> None:
+def command(name: str | None, packs: Path | None, as_json: bool) -> None:
     """List suites and profiles, or the tasks of the suite NAME.
 
     The time that each is expected to take rests on the newest result of this installation.
@@ -48,26 +43,26 @@ def command(name: str | None, folder: Path | None, as_json: bool) -> None:
     from bench_loop.engine.shelf import Shelf
     from bench_loop.report import catalogue
 
-    shelf = Shelf(private=folder)
-    listed = shelf.names() if folder is None else shelf.private_names()
-    packs = [shelf.pack(found) for found in ([name] if name else listed)]
+    shelf = Shelf(private=packs)
+    names = shelf.names() if packs is None else shelf.private_names()
+    listed = [shelf.pack(found) for found in ([name] if name else names)]
     profiles = list(PROFILES.values())
-    official = [pack.name for pack in packs if not pack.is_private]
+    official = [pack.name for pack in listed if not pack.is_private]
     times = _times(official, [] if name else list(PROFILES))
     if as_json:
         document = (
-            catalogue.suite_json(packs[0], times)
+            catalogue.suite_json(listed[0], times)
             if name
-            else catalogue.suites_json(packs, profiles, times)
+            else catalogue.suites_json(listed, profiles, times)
         )
         click.echo(json.dumps(document, indent=1))
         return
     from bench_loop.console import console
 
     if name:
-        catalogue.print_suite(packs[0], times, console())
+        catalogue.print_suite(listed[0], times, console())
     else:
-        catalogue.print_suites(packs, profiles, times, console())
+        catalogue.print_suites(listed, profiles, times, console())
 
 
 def _times(suites: list[str], profiles: list[str]) -> Times:
