@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 CAPABILITIES: dict[str, str] = {
-    "abstention": "Leaves alone what needs no action.",
     "absent_value": "Says that something is not stated instead of inventing it.",
+    "abstention": "Leaves alone what needs no action.",
     "arithmetic": "Adds, subtracts, multiplies and divides.",
     "capacity_limit": "Respects a limit that binds.",
     "cleanup": "Gives back what was taken, on every way out.",
@@ -23,13 +23,13 @@ CAPABILITIES: dict[str, str] = {
     "filtering": "Leaves out what does not belong.",
     "format": "Keeps to a given form.",
     "intervals": "Reckons with spans that touch, overlap or wrap.",
-    "json": "Writes JSON to a contract.",
     "join": "Follows a name from one statement to the next.",
+    "json": "Writes JSON to a contract.",
     "language": "Writes in the language asked for.",
     "lexical_constraint": "Writes with words that are given or excluded.",
+    "long_context": "Finds what is asked for in a long text.",
     "multi_turn": "Acts on what earlier actions brought.",
     "nesting": "Groups things inside things.",
-    "long_context": "Finds what is asked for in a long text.",
     "ordering": "Puts things into the order asked for.",
     "parsing": "Takes text apart by its rules.",
     "protected_file": "Leaves alone the files that are not to be changed.",
