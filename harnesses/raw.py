@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from typing import Literal
 
 from bench_loop.contracts.chat import CallRecord, ChatReply, Message, ToolCall
-from bench_loop.contracts.harness import HarnessConfig, HarnessRunResult, Toolbox
+from bench_loop.contracts.harness import (
+    Capability,
+    HarnessConfig,
+    HarnessRunResult,
+    Installation,
+    Needs,
+    Toolbox,
+)
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.errors import HarnessError, LimitReachedError
 
@@ -24,7 +31,15 @@ class Adapter:
 
     name = "raw"
     version = f"1.{TOOL_LOOP_VERSION}"
-    capabilities = frozenset({"plain_answer", "tools", "workspace"})
+    capabilities: frozenset[Capability] = frozenset(
+        {
+            *("plain_answer", "native_tools", "given_tools", "multi_turn"),
+            *("read_files", "edit_files", "run_commands"),
+        }
+    )
+    needs = Needs()
+    installation: Installation | None = None
+    config_hash: str | None = None
 
     def __init__(self) -> None:
         self._config: HarnessConfig | None = None

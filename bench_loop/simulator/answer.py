@@ -6,11 +6,13 @@ Pure: the same request, program and age of the server give the same plan.
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, cycle, islice
 from typing import Literal
 
+from bench_loop.simulator.script import Reply
 from bench_loop.simulator.settings import Call, Program
 
 Kind = Literal["role", "thinking", "text", "call"]
@@ -20,6 +22,11 @@ WORDS = tuple("the meter reads naïve 42 volts, über 日本 stays 🙂 quiet; w
 
 CALL_TOKEN_CHARACTERS = 4
 
+SCRIPT_TOKEN_CHARACTERS = 4
+
+USUAL_MAX_TOKENS = 128
+"""Of a request that sets no limit, to a model that would never stop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -27,7 +34,8 @@ class Asked:
 
     model: str
     prompt: str
-    max_tokens: int
+    max_tokens: int | None
+    """None: the request sets no limit."""
     window: int | None = None
     has_tools: bool = False
     ignores_end: bool = False
@@ -36,6 +44,15 @@ class Asked:
     is_streamed: bool = True
     has_usage: bool = True
     wants_all_timings: bool = False
+    reply: Reply | None = None
+    """What a scripted model answers; None: it is none."""
+
+    @property
+    def limit(self) -> int:
+        """Tokens after which the answer is cut."""
+        if self.max_tokens is not None:
+            return self.max_tokens
+        return USUAL_MAX_TOKENS if self.reply is None else sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +88,16 @@ class Step:
 
 
 def take_prompt(program: Program, asked: Asked, remembered: str) -> Prompt:
-    """How many tokens (words) of the prompt are taken, and how many of these were remembered.
+    """How many tokens of the prompt are taken, and how many of these were remembered.
 
     At least one token is always processed anew, as in a real engine.
     """
-    words = asked.prompt.split()
+    words = _prompt_tokens(program, asked.prompt)
     if program.cuts_prompt:
         words = words[-program.window :]
     if program.cache == "none" or not asked.is_cacheable:
         return Prompt(len(words))
-    known = remembered.split()
+    known = _prompt_tokens(program, remembered)
     common = next((at for at, (a, b) in enumerate(zip(words, known, strict=False)) if a != b), None)
     if common is None:
         common = min(len(words), len(known))
@@ -91,7 +108,7 @@ def steps(program: Program, asked: Asked, age_s: float) -> Iterator[Step]:
     """The events of the answer in their order; `age_s` is how long the server has worked."""
     if program.has_role_chunk:
         yield Step(0.0, "role", 0)
-    tokens = islice(_tokens(program, asked), asked.max_tokens)
+    tokens = islice(_tokens(program, asked), asked.limit)
     sizes = _chunk_sizes(program)
     held: list[Step] = []
     size = next(sizes)
@@ -109,10 +126,24 @@ def steps(program: Program, asked: Asked, age_s: float) -> Iterator[Step]:
 
 def stops(program: Program, asked: Asked) -> bool:
     """Whether the model ends by itself, before the token limit does."""
+    if asked.reply is not None:
+        return sum(1 for _ in _reply_tokens(program, asked.reply)) < asked.limit
     if program.calls and asked.has_tools:
         return True
     wanted = _answer_tokens(program, asked)
-    return wanted is not None and program.thinking_tokens + wanted < asked.max_tokens
+    return wanted is not None and program.thinking_tokens + wanted < asked.limit
+
+
+def has_calls(program: Program, asked: Asked) -> bool:
+    """Whether the answer calls a tool."""
+    if asked.reply is not None:
+        return asked.reply.call is not None
+    return bool(program.calls) and asked.has_tools
+
+
+def _prompt_tokens(program: Program, text: str) -> list[str]:
+    """Words, or pieces of the text where the model is scripted."""
+    return _cut(text, SCRIPT_TOKEN_CHARACTERS) if program.script else text.split()
 
 
 def _chunk_sizes(program: Program) -> Iterator[int]:
@@ -133,6 +164,9 @@ _Token = tuple[Kind, str, CallPiece | None]
 
 
 def _tokens(program: Program, asked: Asked) -> Iterator[_Token]:
+    if asked.reply is not None:
+        yield from _reply_tokens(program, asked.reply)
+        return
     words = cycle(WORDS)
     for at in range(program.thinking_tokens):
         yield "thinking", _spaced(next(words), at), None
@@ -144,6 +178,13 @@ def _tokens(program: Program, asked: Asked) -> Iterator[_Token]:
     limit = count() if wanted is None else range(wanted)
     for at in limit:
         yield "text", _spaced(next(words), at), None
+
+
+def _reply_tokens(program: Program, reply: Reply) -> Iterator[_Token]:
+    for text in _cut(reply.text, SCRIPT_TOKEN_CHARACTERS):
+        yield "text", text, None
+    if reply.call is not None:
+        yield from (("call", "", piece) for piece in _pieces(program, 0, reply.call))
 
 
 def _answer_tokens(program: Program, asked: Asked) -> int | None:
@@ -161,8 +202,12 @@ def _pieces(program: Program, index: int, call: Call) -> Iterator[CallPiece]:
         yield CallPiece(index, call.name, call.arguments)
         return
     yield CallPiece(index, call.name, "")
-    for start in range(0, len(call.arguments), CALL_TOKEN_CHARACTERS):
-        yield CallPiece(index, None, call.arguments[start : start + CALL_TOKEN_CHARACTERS])
+    for arguments in _cut(call.arguments, CALL_TOKEN_CHARACTERS):
+        yield CallPiece(index, None, arguments)
+
+
+def _cut(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _due_times(program: Program, age_s: float) -> Iterator[float]:

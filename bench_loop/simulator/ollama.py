@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from bench_loop.simulator.answer import Asked, Step, stops
 from bench_loop.simulator.exchange import Exchange
-from bench_loop.simulator.settings import Settings
+from bench_loop.simulator.settings import Call, Settings
 
 CHAT = "/api/chat"
 CONTENT_TYPE = "application/x-ndjson"
@@ -45,7 +46,7 @@ def asked(body: dict[str, Any]) -> Asked:
     return Asked(
         model=str(body.get("model")),
         prompt="\n".join(str(message.get("content")) for message in body["messages"]),
-        max_tokens=int(options.get("num_predict") or 128),
+        max_tokens=int(options.get("num_predict") or 0) or None,
         window=int(options.get("num_ctx") or 4096),
         has_tools=bool(body.get("tools")),
         is_streamed=body.get("stream") is not False,
@@ -72,16 +73,19 @@ class _Writer:
         return f"{json.dumps(error)}{self._end}".encode()
 
     def whole(self) -> bytes:
-        return self._last("".join(self._exchange.text))
+        return self._last("".join(self._exchange.text), self._exchange.calls)
 
     def end(self) -> bytes:
         return self._last("")
 
-    def _last(self, text: str) -> bytes:
+    def _last(self, text: str, calls: Sequence[Call] = ()) -> bytes:
         exchange = self._exchange
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if calls:
+            message["tool_calls"] = [_call(index, call) for index, call in enumerate(calls)]
         reason = "stop" if stops(self._program, exchange.asked) else "length"
         last: dict[str, Any] = {
-            "message": {"role": "assistant", "content": text},
+            "message": message,
             "done": True,
             "done_reason": reason,
         }
@@ -105,12 +109,16 @@ class _Writer:
         if step.kind == "thinking":
             message["thinking"] = step.text
         elif step.piece is not None:
-            arguments = json.loads(step.piece.arguments or "{}")
-            function = {"name": step.piece.name, "arguments": arguments}
-            message["tool_calls"] = [{"function": function | {"index": step.piece.index}}]
+            call = Call(step.piece.name or "", step.piece.arguments)
+            message["tool_calls"] = [_call(step.piece.index, call)]
         else:
             message["content"] = step.text
         return message
+
+
+def _call(index: int, call: Call) -> dict[str, Any]:
+    arguments = json.loads(call.arguments or "{}")
+    return {"function": {"name": call.name, "arguments": arguments, "index": index}}
 
 
 def _nanoseconds(seconds: float) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench_loop.simulator.answer import Asked, Step, stops
+from bench_loop.simulator.answer import Asked, Step, has_calls, stops
 from bench_loop.simulator.exchange import Exchange
-from bench_loop.simulator.settings import Program, Settings
+from bench_loop.simulator.settings import Call, Settings
 
 CHAT = "/v1/chat/completions"
 CONTENT_TYPE = "text/event-stream"
@@ -18,10 +18,11 @@ def facts(
 ) -> dict[str, Any] | list[Any] | None:
     """What the server says of itself at `path`; None where it has nothing there."""
     is_llama = settings.dialect == "llama.cpp"
-    names = list(settings.models)
+    names = [settings.full(name) for name in settings.models]
+    owners = {"llama.cpp": "llamacpp", "ollama": "library"}
     match path:
         case "/v1/models":
-            owner = "llamacpp" if is_llama else "simulator"
+            owner = owners.get(settings.dialect, "simulator")
             listing: dict[str, Any] = {
                 "object": "list",
                 "data": [{"id": name, "object": "model", "owned_by": owner} for name in names],
@@ -52,12 +53,12 @@ def asked(body: dict[str, Any]) -> Asked:
     return Asked(
         model=str(body.get("model")),
         prompt="\n".join(str(message.get("content")) for message in body["messages"]),
-        max_tokens=int(body.get("max_tokens") or 128),
+        max_tokens=int(body.get("max_tokens") or body.get("max_completion_tokens") or 0) or None,
         has_tools=bool(body.get("tools")),
         ignores_end=body.get("ignore_eos") is True,
         is_cacheable=body.get("cache_prompt", True),
         is_streamed=body.get("stream") is True,
-        has_usage=bool(body.get("stream_options", {}).get("include_usage")),
+        has_usage=bool((body.get("stream_options") or {}).get("include_usage")),
         wants_all_timings=body.get("timings_per_token") is True,
     )
 
@@ -76,7 +77,7 @@ class _Writer:
         self._has_timings = settings.dialect == "llama.cpp" and exchange.program.reports_timings
 
     def step(self, step: Step) -> bytes:
-        event = self._event(_delta(step, self._program))
+        event = self._event(_delta(step, self._exchange))
         if self._has_timings and self._exchange.asked.wants_all_timings and step.tokens:
             made = self._exchange.generated + step.tokens
             event["timings"] = self._timings(made, step.due_s)
@@ -89,7 +90,11 @@ class _Writer:
 
     def whole(self) -> bytes:
         text = "".join(self._exchange.text)
-        message = {"role": "assistant", "content": text}
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if calls := self._exchange.calls:
+            message["content"] = text or None
+            made = enumerate(calls)
+            message["tool_calls"] = [_call(self._exchange, index, call) for index, call in made]
         choice = {"index": 0, "message": message, "finish_reason": self._finish()}
         value = self._event({}) | {"object": "chat.completion", "choices": [choice]}
         return json.dumps(value | {"usage": self._usage()}, ensure_ascii=False).encode()
@@ -109,7 +114,8 @@ class _Writer:
     def _finish(self) -> str:
         if not stops(self._program, self._exchange.asked):
             return "length"
-        return "tool_calls" if self._exchange.has_calls else "stop"
+        made = has_calls(self._program, self._exchange.asked)
+        return "tool_calls" if made else "stop"
 
     def _data(self, event: dict[str, Any]) -> str:
         return f"data: {json.dumps(event, ensure_ascii=False)}{self._end}"
@@ -145,17 +151,22 @@ class _Writer:
         }
 
 
-def _delta(step: Step, program: Program) -> dict[str, Any]:
+def _call(exchange: Exchange, index: int, call: Call) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": exchange.call_id(index), "type": "function", "function": function}
+
+
+def _delta(step: Step, exchange: Exchange) -> dict[str, Any]:
     if step.kind == "role":
         return {"role": "assistant", "content": None}
     if step.piece is None:
         return {"reasoning_content" if step.kind == "thinking" else "content": step.text}
     piece = step.piece
     arguments: Any = piece.arguments
-    if program.call_form == "object":
+    if exchange.program.call_form == "object":
         arguments = json.loads(piece.arguments or "{}")
     call: dict[str, Any] = {"index": piece.index, "function": {"arguments": arguments}}
     if piece.name is not None:
-        call |= {"id": f"call_{piece.index}", "type": "function"}
+        call |= {"id": exchange.call_id(piece.index), "type": "function"}
         call["function"]["name"] = piece.name
     return {"tool_calls": [call]}

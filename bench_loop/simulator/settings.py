@@ -24,6 +24,46 @@ class Call:
     arguments: str
 
 
+Act = Literal["read", "write", "run", "call"]
+"""What a turn does: by role, with whichever offered tool is for that; `call`: the tool named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply of a scripted model: text, and then perhaps a tool call; text alone is an answer.
+
+    `target` is the path to read or write, the command to run, or the name of the tool; `content`
+    is that of the file to write, or the arguments of the tool as JSON text.
+    """
+
+    say: str = ""
+    act: Act | None = None
+    target: str = ""
+    content: str = ""
+
+
+def say(text: str) -> Turn:
+    """An answer, with which a harness is done."""
+    return Turn(text)
+
+
+def read(path: str) -> Turn:
+    return Turn(act="read", target=path)
+
+
+def write(path: str, content: str) -> Turn:
+    return Turn(act="write", target=path, content=content)
+
+
+def run(command: str) -> Turn:
+    return Turn(act="run", target=command)
+
+
+def call(name: str, arguments: str = "{}") -> Turn:
+    """A call of the tool `name`, offered or not, with these very arguments."""
+    return Turn(act="call", target=name, content=arguments)
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """How one model behaves. Times are seconds, speeds tokens per second; 0 is no wait at all."""
@@ -71,6 +111,13 @@ class Program:
     decay_s: float = 0.0
     calls: tuple[Call, ...] = ()
     call_form: CallForm = "pieces"
+    script: tuple[Turn, ...] = ()
+    """What a scripted model says and does, over and over for each conversation; empty: it is none.
+
+    Its tokens, those of prompts too, are four characters each.
+    """
+    http_error: int | None = None
+    """Answer every chat request with this status; 400 says that the prompt is too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +148,6 @@ class Settings:
 
 
 def _program(fields: dict[str, Any]) -> Program:
-    calls = tuple(Call(**call) for call in fields.pop("calls", ()))
-    return Program(calls=calls, **fields)
+    calls = tuple(Call(**one) for one in fields.pop("calls", ()))
+    script = tuple(Turn(**turn) for turn in fields.pop("script", ()))
+    return Program(calls=calls, script=script, **fields)

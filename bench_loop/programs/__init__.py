@@ -1,0 +1,1 @@
+"""Programs of other people: how they are installed, and run where they can do no harm."""
