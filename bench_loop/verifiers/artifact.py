@@ -6,8 +6,9 @@ plain values run in a second sandbox (`rpc_stub`); tests that must import the co
 (`in_process`), hardened with canaries, and are labelled so. What the code prints, returns as its
 exit status or says of itself counts for nothing.
 
-A workspace is right by its files at the end; how they came to be so decides the diagnostic score,
-and what had to be looked at first and was not makes a right outcome partial.
+A workspace is right by its files at the end, and within the calls that the prompt allows, where it
+sets a bound; how they came to be so decides the diagnostic score, and what had to be looked at
+first and was not makes a right outcome partial.
 """
 
 from __future__ import annotations
@@ -26,8 +27,14 @@ from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore, VerifierRecord
 from bench_loop.errors import SandboxError
-from bench_loop.verifiers.code import MESSAGES, find_code, find_files
-from bench_loop.verifiers.conduct import blind_change, credit, is_efficient, is_sober
+from bench_loop.verifiers.code import MESSAGES, find_code, find_files, parsed
+from bench_loop.verifiers.conduct import (
+    blind_change,
+    credit,
+    is_efficient,
+    is_sober,
+    over_bound,
+)
 from bench_loop.verifiers.documents import parse_object
 from bench_loop.verifiers.expectation import failed, passed, read_expected, refuse
 from bench_loop.verifiers.inside.wire import NotPlainError
@@ -38,6 +45,10 @@ from bench_loop.verifiers.values import TOLERANCE, is_equal, meant
 
 MODULE = "solution"
 """The module that the code of one fence becomes."""
+
+ROOM = 2
+"""A bound of calls is at least this many times the shortest way: harnesses make calls of their own,
+and a detour is no fault."""
 
 _PLANTED = re.compile(
     r"(?:^|/)(?:conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|sitecustomize\.py|usercustomize\.py"
@@ -85,6 +96,14 @@ class Tests(Record):
     canaries: tuple[str, ...] = Field((), description="In-process: functions that must fail.")
 
 
+class Probe(Record):
+    """Hidden calls with a text put at the end of one file: what they give tells what they use."""
+
+    path: str
+    text: str = Field(min_length=1, description="Like another body for a function of the file.")
+    cases: tuple[Case, ...] = Field(min_length=1)
+
+
 class Settings(Record):
     """What configuration files say, read one over the other as `configparser` does."""
 
@@ -105,12 +124,18 @@ class Workspace(Record):
 
     unchanged: tuple[str, ...] = ()
     only_files: tuple[str, ...] = Field((), description="All files; left out: those of the task.")
+    any_files: bool = Field(
+        False, description="Files may come and go: whether the hidden calls work is what counts."
+    )
     settings: tuple[Settings, ...] = ()
     json_: dict[str, Any] = Field({}, alias="json", description="Path to the value of the file.")
     lines: dict[str, tuple[str, ...]] = Field(
         {}, description="Path to its lines, white space at their ends left out."
     )
     tables: dict[str, Table] = Field({}, description="Path to its rows.")
+    functions: dict[str, tuple[str, ...]] = Field(
+        {}, description="Function to the Python files that define one of that name, and no others."
+    )
 
 
 class Expected(Record):
@@ -121,12 +146,16 @@ class Expected(Record):
     workspace: Workspace | None = Field(None, description="Rules for a tool loop's files.")
     visible: Case | None = Field(None, description="What the prompt shows to be wrong.")
     cases: tuple[Case, ...] = Field((), description="Hidden calls.")
+    probes: tuple[Probe, ...] = Field((), description="Workspace: what the code must use.")
     tests: Tests | None = Field(None, description="Hidden tests.")
     answer: Report | None = Field(None, description="The line ANSWER: ... of the final text.")
     look_first: tuple[str, ...] = Field(
         (), description="Workspace: files to be looked at in a turn before the first change."
     )
     least_calls: Count = Field(0, description="Workspace: calls of the shortest way.")
+    most_calls: Count | None = Field(
+        None, description="Workspace: calls that the prompt allows; those that are known count."
+    )
 
 
 def check(task: BenchmarkTask) -> None:
@@ -141,8 +170,17 @@ def check(task: BenchmarkTask) -> None:
         raise refuse(task, "visible", "say what the original gets wrong")
     if (expected.workspace is not None) != (task.tools == "workspace"):
         raise refuse(task, "workspace", "is for a task with `tools: workspace`")
+    if expected.workspace and expected.workspace.any_files and not expected.cases:
+        raise refuse(task, "workspace.any_files", "needs hidden calls that decide")
     if (expected.workspace is not None) != (expected.least_calls > 0):
         raise refuse(task, "least_calls", "say it for a workspace, and only there")
+    if expected.most_calls is not None:
+        if expected.workspace is None:
+            raise refuse(task, "most_calls", "say it for a workspace only")
+        if expected.most_calls < ROOM * expected.least_calls:
+            raise refuse(task, "most_calls", f"leave room: {ROOM} times the shortest way or more")
+    if expected.probes and not (expected.workspace and expected.cases):
+        raise refuse(task, "probes", "are for a workspace with cases")
     if expected.answer is not None:
         check_report(task, expected.answer)
     _check_paths(task, expected)
@@ -234,14 +272,16 @@ def _bytes(text: str) -> bytes:
 
 def _judge_code(
     files: Mapping[str, bytes],
-    answer: str,
+    answer: str | None,
     task: BenchmarkTask,
     expected: Expected,
     sandbox: Sandbox | None,
 ) -> TaskScore:
     if sandbox is None:
         raise SandboxError(f"{task.id} can't be judged without a sandbox.")
-    broken = _broken_case(files, task, expected, sandbox)
+    broken = _broken_case(files, task, expected, sandbox) or _broken_probe(
+        files, task, expected, sandbox
+    )
     record = VerifierRecord(kind="values_out")
     if broken is None and expected.tests is not None:
         tests = expected.tests
@@ -254,11 +294,19 @@ def _judge_code(
             broken = "tampered", _SENTENCES["tampered"]
         else:
             broken = _broken_test(run)
-    score = failed(*broken, answer=answer) if broken else passed(answer)
+    score = failed(*broken, answer=answer) if broken else passed(answer or "")
     return score.model_copy(update={"verifier": record})
 
 
 def _named_cases(expected: Expected) -> Iterator[tuple[str, Case]]:
+    """All calls with their fields: the visible case, the hidden ones, those of probes."""
+    yield from _plain_cases(expected)
+    for at, probe in enumerate(expected.probes):
+        for number, case in enumerate(probe.cases):
+            yield f"probes.{at}.cases.{number}", case
+
+
+def _plain_cases(expected: Expected) -> Iterator[tuple[str, Case]]:
     """The visible case and the hidden ones, with their fields."""
     if expected.visible is not None:
         yield "visible", expected.visible
@@ -270,7 +318,36 @@ def _broken_case(
     files: Mapping[str, bytes], task: BenchmarkTask, expected: Expected, sandbox: Sandbox
 ) -> Broken | None:
     """The first call that does not give what it must; None: all do."""
-    cases = list(_named_cases(expected))
+    broken = _first_wrong(list(_plain_cases(expected)), files, task, expected, sandbox)
+    if broken is None:
+        return None
+    where, reason = broken
+    sentence = f"{where}: {_SENTENCES[reason]}"
+    if expected.visible is None or reason in ("syntax_error", "time_limit", "memory_limit"):
+        return reason, sentence
+    return ("visible_value" if where == "visible" else "hidden_value"), sentence
+
+
+def _broken_probe(
+    files: Mapping[str, bytes], task: BenchmarkTask, expected: Expected, sandbox: Sandbox
+) -> Broken | None:
+    """The first file that calls do not use as they must; None: all do."""
+    for probe in expected.probes:
+        probed = {**files, probe.path: files.get(probe.path, b"") + _bytes(f"\n\n{probe.text}")}
+        cases = [(probe.path, case) for case in probe.cases]
+        if _first_wrong(cases, probed, task, expected, sandbox) is not None:
+            return f"unused:{probe.path}", f"The code does not use {probe.path} where it must."
+    return None
+
+
+def _first_wrong(
+    cases: Sequence[tuple[str, Case]],
+    files: Mapping[str, bytes],
+    task: BenchmarkTask,
+    expected: Expected,
+    sandbox: Sandbox,
+) -> tuple[str, str] | None:
+    """The field and the reason of the first case that `files` get wrong; None: of none."""
     if not cases:
         return None
     with worker(sandbox, files, task.limits.wall_s, len(cases)) as there:
@@ -278,12 +355,8 @@ def _broken_case(
             path = case.call or f"{MODULE}.{expected.function}"
             args, kwargs = meant(list(case.args)), meant(case.kwargs)
             reason = _what_is_wrong(case, there.call(path, args, kwargs), args)
-            if reason is None:
-                continue
-            sentence = f"{where}: {_SENTENCES[reason]}"
-            if expected.visible is None or reason in ("syntax_error", "time_limit", "memory_limit"):
-                return reason, sentence
-            return ("visible_value" if where == "visible" else "hidden_value"), sentence
+            if reason is not None:
+                return where, reason
     return None
 
 
@@ -328,18 +401,27 @@ def _judge_workspace(
     output: Output, task: BenchmarkTask, expected: Expected, sandbox: Sandbox | None
 ) -> TaskScore:
     files = task.files if output.files is None else output.files
-    answer = read_report(output.text) or (
-        f"{len(output.tool_calls)} calls" if output.tool_calls else None
-    )
+    answer = read_report(output.text) or _told_deeds(output, task)
     rules = expected.workspace or Workspace()
     if broken := _broken_rule(rules, files, task):
         return failed(*broken, answer=answer)
     if expected.answer is not None and (broken := broken_report(expected.answer, output.text)):
         return failed(*broken, answer=answer)
+    if broken := over_bound(output.tool_calls, expected.most_calls):
+        return failed(*broken, answer=answer)
     verdict = passed(answer or "")
     if needs_sandbox(task):
-        verdict = _judge_code(trusted(files, task), answer or "", task, expected, sandbox)
+        verdict = _judge_code(trusted(files, task), answer, task, expected, sandbox)
     return verdict if verdict.outcome != "pass" else _credited(verdict, output, task, expected)
+
+
+def _told_deeds(output: Output, task: BenchmarkTask) -> str | None:
+    """What was done, where the text gives no answer; a harness may change files without a call."""
+    if output.tool_calls:
+        return f"{len(output.tool_calls)} calls"
+    files = task.files if output.files is None else output.files
+    changed = [path for path in {**task.files, **files} if files.get(path) != task.files.get(path)]
+    return f"{len(changed)} files changed" if changed else None
 
 
 def _credited(
@@ -375,11 +457,12 @@ def _broken_rule(
 ) -> Broken | None:
     """The first rule that the files break; None: they keep all."""
     wanted = rules.only_files or tuple(task.files)
-    if missing := [path for path in wanted if path not in files]:
+    missing = [] if rules.any_files else [path for path in wanted if path not in files]
+    if missing:
         return f"file_missing:{missing[0]}", f"The file {missing[0]} is not there."
     if any(files.get(path) != task.files[path] for path in rules.unchanged):
         return "protected_file_changed", "A file was changed that had to stay as it was."
-    if set(files) - set(wanted):
+    if not rules.any_files and set(files) - set(wanted):
         return "extra_file", "A file is left that does not belong there."
     return (
         _broken_settings(rules, files)
@@ -400,6 +483,7 @@ def _broken_rule(
             ),
             None,
         )
+        or _broken_functions(rules, files)
     )
 
 
@@ -453,6 +537,41 @@ def _broken_json(rules: Workspace, files: Mapping[str, str | None]) -> Broken | 
         if not is_same(parse_object(files.get(path) or ""), value):
             return _wrong_content(path)
     return None
+
+
+def _broken_functions(rules: Workspace, files: Mapping[str, str | None]) -> Broken | None:
+    if not rules.functions:
+        return None
+    defined: dict[str, set[str]] = {}
+    for path, text in files.items():
+        if not path.endswith(".py"):
+            continue
+        names = _function_names(text or "")
+        if names is None:
+            return "syntax_error", f"{path}: {_SENTENCES['syntax_error']}"
+        for name in names:
+            defined.setdefault(name, set()).add(path)
+    for name, paths in rules.functions.items():
+        if defined.get(name, set()) != set(paths):
+            return f"function:{name}", f"The function {name} is not defined where it must be alone."
+    return None
+
+
+def _function_names(source: str) -> set[str] | None:
+    """All functions that `source` defines, methods and named lambdas too; None: it is no Python."""
+    tree = parsed(source)
+    if tree is None:
+        return None
+    nodes = list(ast.walk(tree))
+    named = {
+        node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    values = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)]
+    for node in values:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node.value, ast.Lambda):
+            named |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return named
 
 
 def _lines(text: str | None) -> list[str]:

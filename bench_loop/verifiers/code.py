@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,11 +154,22 @@ def _bare_code(text: str, name: str) -> FoundCode:
     bare = text.strip("\n").rstrip() + "\n"
     if not _defines(bare, name) or len(bare) > LONGEST_BARE_CODE:
         return FoundCode(None, "diff" if _DIFF_LINE.search(text) else "no_code")
-    try:
-        ast.parse(bare)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if parsed(bare) is None:
         return FoundCode(None, "no_code")
     return FoundCode(None, "elided") if _is_elided(bare, name) else FoundCode(bare)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """`source` as Python reads it; None: it is no Python, or too deep for it.
+
+    What Python finds doubtful in it is told to nobody, and is no error however it was started.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 def _defines(code: str, name: str) -> bool:

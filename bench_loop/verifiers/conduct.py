@@ -28,6 +28,18 @@ def is_efficient(calls: int, least: int) -> bool:
     return calls <= least * (1 + SLACK) + 1
 
 
+def over_bound(calls: Sequence[CallRecord], most: int | None) -> Broken | None:
+    """Whether more than `most` calls were made; None for `most`: there is no bound.
+
+    Every call counts, whatever its tool and whatever came of it. Calls that a harness does not tell
+    are none here: who edits by text alone, or keeps silent, can't be held to a bound, and is judged
+    by the outcome.
+    """
+    if most is None or len(calls) <= most:
+        return None
+    return "too_many_calls", f"{len(calls)} calls were made where {most} are allowed."
+
+
 def credit(*, is_efficient: bool, is_sober: bool, has_evidence: bool) -> float:
     """The diagnostic score of a right outcome."""
     return (1 + is_efficient + is_sober + has_evidence) / 4

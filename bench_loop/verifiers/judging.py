@@ -28,9 +28,9 @@ _CALL_AS_TEXT = re.compile(
 
 
 _LIMITS = {
-    "turns": ("turn_limit", "The tool loop took three times the turns of the shortest way."),
-    "tokens": ("answer_budget", "The tool loop used up its answer budget."),
-    "wall": ("wall_limit", "The model was still at work when its time was up."),
+    "turns": ("turn_limit", "It took more replies of the model than it may."),
+    "tokens": ("answer_budget", "The answer budget was used up before the work was done."),
+    "wall": ("wall_limit", "The time was up before the work was done."),
 }
 
 
@@ -97,14 +97,19 @@ def _was_active(output: Output) -> bool:
     return output.convention in WORKSPACE_CONVENTIONS and bool(output.tool_calls)
 
 
+def _has_changed_files(output: Output, task: BenchmarkTask) -> bool:
+    return output.convention == "workspace" and output.files not in (None, task.files)
+
+
 def _with_state(
     ending: TaskScore, output: Output, task: BenchmarkTask, sandbox: Sandbox | None
 ) -> TaskScore:
     """`ending`; of a tool loop that was cut, with the verdict on what it had done by then.
 
-    That is kept and never a pass.
+    That is kept and never a pass. A harness may change files without a call, by its own words.
     """
-    if ending.outcome != "truncated" or not _was_active(output):
+    has_worked = _was_active(output) or _has_changed_files(output, task)
+    if ending.outcome != "truncated" or not has_worked:
         return ending
     verdict = verifier_of(task).judge(output, task, sandbox)
     state = verdict.reason or verdict.outcome

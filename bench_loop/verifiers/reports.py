@@ -68,7 +68,7 @@ def _is_right(report: Report, line: str) -> bool:
 def _named(among: tuple[str, ...], line: str) -> list[str]:
     """The words of `among` that stand on `line`, in its order; the longest where two begin."""
     words = sorted(map(re.escape, among), key=len, reverse=True)
-    pattern = rf"(?<![\w/.-])(?:{'|'.join(words)})(?![\w/-])"
+    pattern = rf"(?<![\w/.-])(?:\./)?(?:{'|'.join(words)})(?![\w/-])"
     return [_bare(found[0]) for found in re.finditer(pattern, line, re.IGNORECASE)]
 
 

@@ -62,7 +62,8 @@ def _largest_rise(prompt: str) -> Found:
 
 def _changed_meter(prompt: str) -> Found:
     meter = _asked(prompt, r"went through meter (B\d)")[1]
-    pattern = rf"Meter {meter} (?:shows (\d+) cubic|was changed.*? at (\d+) cubic.*? in at (\d+)\.)"
+    changed = r"was changed.*? showed (\d+) cubic.*? showed (\d+) when"
+    pattern = rf"Meter {meter} (?:shows (\d+) cubic|{changed})"
     through, since, at, stands, used = 0, 0, 0, None, []
     for number, match in _told(prompt, pattern):
         value = int(match[1] or match[2])
@@ -118,7 +119,7 @@ def _as_of(prompt: str) -> Found:
 
 _PACKED = r"The ([^.;]+) was packed into crate (\w-\d+)(?:; it is insured for (\d+) crowns)?"
 _PUT = r"Crate (\w-\d+) was (?:put on|moved from shelf \d+ to) shelf (\d+)"
-_BUILT = r"Shelf (\d+) was built up in the room ([A-Z][\w ]+)\."
+_BUILT = r"Shelf (\d+) stands in the room ([A-Z][\w ]+)\."
 _GIVEN = r"The key to the room ([A-Z][\w ]+) was given to ([A-Z]\w+ [A-Z]\w+)\."
 
 
@@ -140,7 +141,7 @@ def _forward(prompt: str) -> Found:
 
 
 def _backward(prompt: str) -> Found:
-    keeper = _asked(prompt, r"was written, (\w+ \w+) goes with the key")[1]
+    keeper = _asked(prompt, r"was written, (\w+ \w+) takes the key")[1]
     chains = [one for one in _chains(prompt) if one[0][4] == keeper]
     ((crate, shelf),) = {(chain[1], chain[2]) for chain, _ in chains}
     worth = sum(int(chain[5]) for chain, _ in chains)
@@ -193,7 +194,7 @@ READERS = {
     r"when entry \d+ was written": _as_of,
     r"together at the end\?": _latest,
     r"In which crate": _forward,
-    r"goes with the key": _backward,
+    r"takes the key": _backward,
     r"that weigh more than": _heavy,
     r"breaks the rule": _rule,
 }

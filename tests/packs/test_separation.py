@@ -2,7 +2,8 @@
 
 `answers/<suite>.yaml` holds, for every official task, what such a model would write: it reads well,
 and slips where a reader in a hurry slips. `answers/<suite>-blind.yaml` holds one right and one
-wrong answer of somebody who saw the prompt and nothing else.
+wrong answer of somebody who saw the prompt and nothing else. A suite that puts another's tasks on
+files has that one's answers, put on files as well.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import yaml
 
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import Trajectory
+from bench_loop.engine.on_files import id_on_files, worked_out
 from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.trajectory import example_output
 from bench_loop.verifiers.judging import judge
@@ -25,14 +27,22 @@ QUALITY = [name for name in pack_names() if load_pack(name).dimension == "qualit
 
 
 def blind_file(suite: str) -> Path:
-    return ANSWERS / f"{suite}-blind.yaml"
+    source = load_pack(suite).source
+    return ANSWERS / f"{source.name if source else suite}-blind.yaml"
 
 
 def written(suite: str, kind: str) -> dict[str, Any]:
     """Task id to answer: a hasty model's (`mid`), or the `right` or `wrong` one by the prompt."""
+    source = load_pack(suite).source
+    if source is not None:
+        answers = written(source.name, kind)
+        return {
+            id_on_files(task.id, suite): worked_out(task, answers[task.id]) or answers[task.id]
+            for task in source.tasks
+        }
     file = ANSWERS / f"{suite}.yaml" if kind == "mid" else blind_file(suite)
-    answers: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))[kind]
-    found = {f"{suite}.{name}": answer for name, answer in answers.items()}
+    found_in: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))[kind]
+    found = {f"{suite}.{name}": answer for name, answer in found_in.items()}
     assert set(found) == {task.id for task in load_pack(suite).tasks}
     return found
 
@@ -44,7 +54,7 @@ def passed_of(suite: str, answers: dict[str, Any], sandbox: Sandbox) -> set[str]
         answer = answers[task.id]
         example = (
             answer
-            if isinstance(answer, str)
+            if isinstance(answer, str | Trajectory)
             else Trajectory.model_validate_json(json.dumps(answer))  # A list may fill a tuple.
         )
         if judge(example_output(pack, task, example, sandbox), task, sandbox).outcome == "pass":

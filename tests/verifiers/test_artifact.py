@@ -325,6 +325,78 @@ def test_the_numbers_of_a_table_are_compared_as_numbers(
     assert workspace(task, b_dot_txt=text).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("own", "shared", "reason"),
+    [
+        ("from shared import area\n", "def area(a):\n    return a\n", None),
+        ("import shared\narea = shared.area\n", "area = lambda a: a\n", None),
+        ("area = 3\n", "async def area(a): ...\n", None),
+        ("# def area(a):\ntext = 'def area(a):'\n", "def area(a): ...\n", None),
+        ("def area(a):\n    return a\n", "def area(a): ...\n", "function:area"),
+        ("class A:\n    def area(self): ...\n", "def area(a): ...\n", "function:area"),
+        ("area: object = lambda a: a\n", "def area(a): ...\n", "function:area"),
+        ("def area(a): ...\n", "", "function:area"),
+        ("", "def areas(a): ...\n", "function:area"),
+        ("def f(:\n", "def area(a): ...\n", "syntax_error"),
+        ("\0", "def area(a): ...\n", "syntax_error"),
+        ("(" * 5000, "def area(a): ...\n", "syntax_error"),
+        (None, "def area(a): ...\n", None),
+    ],
+)
+def test_a_function_is_defined_in_the_named_files_alone(
+    own: str | None, shared: str, reason: str | None
+) -> None:
+    task = workspace_task(
+        functions={"area": ["shared.py"]},
+        only_files=["a.ini", "b.txt", "tests/test_a.py", "own.py", "shared.py"],
+    )
+    assert workspace(task, own_dot_py=own, shared_dot_py=shared).reason == reason
+
+
+SHARED = "def area(a):\n    return a * a\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "shared", "reason"),
+    [
+        ("from shared import area\ndef wall(a):\n    return area(a)\n", SHARED, None),
+        ("import shared\ndef wall(a):\n    return shared.area(a)\n", SHARED, None),
+        (
+            "from shared import roof as wall\n",
+            f"{SHARED}def roof(a, *more):\n    return area(a)",
+            None,
+        ),
+        ("def wall(a):\n    return a * a\n", SHARED, "unused:shared.py"),
+        ("from shared import area\ndef wall(a):\n    return a * a\n", SHARED, "unused:shared.py"),
+        ("from shared import area\ndef wall(a):\n    return area(a) + 1\n", SHARED, "wrong_value"),
+        ("from shared import area\n", SHARED, "exception"),
+    ],
+)
+def test_a_probe_tells_what_code_uses_by_what_it_gives(
+    own: str, shared: str, reason: str | None, sandbox: Sandbox
+) -> None:
+    task = make_task(
+        "artifact",
+        {
+            "workspace": {"only_files": ["own.py", "shared.py"]},
+            "cases": [{"call": "own.wall", "args": [3], "value": 9}],
+            "probes": [
+                {
+                    "path": "shared.py",
+                    "text": "def area(a):\n    return -1\n",
+                    "cases": [{"call": "own.wall", "args": [3], "value": -1}],
+                }
+            ],
+            "least_calls": 1,
+        },
+        tools="workspace",
+        files={"own.py": "def wall(a):\n    return a * a\n"},
+    )
+    files = {"own.py": own, "shared.py": shared}
+    output = Output(text="Done.", files=files, convention="workspace")
+    assert judge(output, task, sandbox).reason == reason
+
+
 def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
     task = workspace_task(unchanged=["a.ini"])
     files: dict[str, str | None] = {
@@ -357,7 +429,13 @@ def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
         {"function": "f", "cases": [{"args": [], "value": 1}], "editable": ["a"]},
         {"editable": ["missing.py"], "visible": {"call": "a.f", "value": 1}, "cases": []},
         {"workspace": {}, "least_calls": 1},
+        {
+            "function": "f",
+            "cases": [{"args": [], "value": 1}],
+            "probes": [{"path": "a.py", "text": "x", "cases": [{"args": [], "value": 1}]}],
+        },
         {"function": "f", "cases": [{"args": [], "value": 1}], "least_calls": 1},
+        {"function": "f", "cases": [{"args": [], "value": 1}], "most_calls": 9},
         {"function": "f", "cases": [{"args": [], "value": 1}], "look_first": ["a.txt"]},
         {"function": "f", "cases": [{"args": [], "value": 1, "surplus": 1}]},
     ],
@@ -365,3 +443,13 @@ def test_what_could_change_how_tests_run_is_left_out_of_verification() -> None:
 def test_an_expectation_that_can_not_be_judged_is_refused(expected: dict[str, Any]) -> None:
     with pytest.raises(PackError):
         check(make_task("artifact", expected))
+
+
+def test_a_bound_of_calls_leaves_room_for_a_detour() -> None:
+    def bound(most_calls: int) -> BenchmarkTask:
+        expected = {"workspace": {}, "least_calls": 3, "most_calls": most_calls}
+        return make_task("artifact", expected, tools="workspace", files={"a.txt": "a"})
+
+    check(bound(6))
+    with pytest.raises(PackError, match="leave room: 2 times"):
+        check(bound(5))

@@ -145,3 +145,37 @@ def test_calls_that_brought_nothing_are_counted() -> None:
     assert unnecessary(output(*turns).tool_calls) == 4
     assert unnecessary(()) == 0
     assert unnecessary((CallRecord(id="1", name="edit", arguments="{}"),)) is None
+
+
+BOUND = {"least_calls": 2, "most_calls": 4}
+
+
+def test_a_right_outcome_within_the_bound_of_calls_passes_and_beyond_it_fails() -> None:
+    within = output([RULES], [NOTE], [LIST], [WRITE])
+    beyond = output([RULES], [NOTE], [LIST], [WRITE], [NOTE])
+    assert told(judge(within, task(**BOUND))) == ("pass", 1.0, None)
+    verdict = judge(beyond, task(**BOUND))
+    assert told(verdict) == ("fail", 0.0, "too_many_calls")
+    assert verdict.message == "5 calls were made where 4 are allowed."
+
+
+def test_calls_of_one_turn_and_calls_in_vain_count_against_the_bound() -> None:
+    together = output([RULES, NOTE, LIST], [WRITE, NOTE])
+    in_vain = output([("open_file", {})], [("read_file", {})], [RULES], [WRITE], [WRITE])
+    for found in (together, in_vain):
+        assert judge(found, task(**BOUND)).reason == "too_many_calls"
+
+
+def test_what_is_wrong_in_the_files_is_told_before_the_number_of_calls() -> None:
+    idle = output([RULES], [NOTE], [LIST], [NOTE], [NOTE])
+    assert judge(idle, task(**BOUND)).reason == "wrong_content:note.txt"
+
+
+def test_calls_of_another_harness_count_and_those_that_none_tells_do_not() -> None:
+    done = output([WRITE])
+    calls = tuple(CallRecord(id=str(at), name="edit", arguments="not JSON") for at in range(5))
+    reasons = [
+        judge(done.model_copy(update={"tool_calls": known}), task(**BOUND)).reason
+        for known in (calls, calls[:4], ())
+    ]
+    assert reasons == ["too_many_calls", None, None]

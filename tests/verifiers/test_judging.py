@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bench_loop.contracts.chat import FinishReason, Message
+from bench_loop.contracts.verifier import Output
+from bench_loop.engine.packs import load_pack
 from bench_loop.errors import PackError
-from bench_loop.verifiers.judging import LONGEST_ANSWER, task_prompt_hash, verifier_of
+from bench_loop.verifiers.judging import LONGEST_ANSWER, judge, task_prompt_hash, verifier_of
 from tests.verifiers.cases import judged, make_task
 
 FIVE = {"value": 5, "tolerance": 0}
@@ -84,3 +86,27 @@ def test_the_prompt_hash_is_that_of_the_messages_alone() -> None:
     other_prompt = task.model_copy(update={"messages": (Message(role="user", content="!"),)})
     assert task_prompt_hash(other_key) == task_prompt_hash(task)
     assert task_prompt_hash(other_prompt) != task_prompt_hash(task)
+
+
+CHAIRS = next(task for task in load_pack("agent").tasks if task.id == "agent.chair-count")
+
+
+@pytest.mark.parametrize(
+    ("files", "state"),
+    [
+        (dict(CHAIRS.files), None),
+        (None, None),
+        ({**CHAIRS.files, "stock.csv": "item,count\n"}, "wrong_content:stock.csv"),
+    ],
+)
+def test_files_changed_without_a_call_are_looked_at_where_the_work_was_cut(
+    files: dict[str, str | None] | None, state: str | None
+) -> None:
+    output = Output(text="I go on.", files=files, limit="wall", convention="workspace")
+    found = judge(output, CHAIRS)
+    assert (found.outcome, found.reason, found.state_at_cut) == ("truncated", "wall_limit", state)
+
+
+def test_files_that_lie_about_after_a_question_are_no_work() -> None:
+    output = Output(text="I go on.", files={"note.txt": "5"}, limit="wall")
+    assert judge(output, make_task("tolerance", expected=FIVE)).state_at_cut is None

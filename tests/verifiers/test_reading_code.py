@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -198,3 +199,10 @@ def test_a_hundred_kilobytes_cost_no_time(reply: str) -> None:
 
     readers = (lambda: find_code(reply, "f"), lambda: find_files(reply, KNOWN, EDITABLE))
     assert [min(seconds(read) for _ in range(5)) < 0.05 for read in readers] == [True, True]
+
+
+def test_code_that_python_finds_doubtful_is_code_however_python_was_started() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("error")
+        assert find_code("def f():\n    return '\\d'\n", "f").text is not None
+    assert not told

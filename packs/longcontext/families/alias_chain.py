@@ -11,65 +11,70 @@ from random import Random
 from typing import Any
 
 PATHS = ("forward-2k", "backward-28k")
-TOKENS = {"forward-2k": 1710, "backward-28k": 28000}
+TOKENS = {"forward-2k": 1740, "backward-28k": 28000}
 CHARACTERS_PER_TOKEN = 3.71
 KEEPERS = ("Imke Tal", "Orla Venn", "Piet Lomas", "Sanna Quill", "Bruno Hale", "Thea Marsh")
 ROOMS = ("Lantern", "Cellar East", "Long Attic", "Old Dairy", "Bell Loft", "Map Closet")
 OBJECTS = {
-    "scales": ("brass scales", "iron scales", "small scales of horn"),
+    "balance": ("brass balance", "iron balance", "small balance of horn"),
     "clock": ("walnut clock", "ship's clock", "clock without hands"),
     "globe": ("blue globe", "globe of papier-mache", "globe with the dent"),
     "loom": ("ribbon loom", "children's loom", "loom from the mill"),
     "organ": ("barrel organ", "house organ", "organ with six pipes"),
 }
+# Words by what can be said of them. Each slot has at least as many as a note has sentences.
 SLOTS = {
     "who": ("Leopold", "Nanette", "Jasper", "Cosima", "Edwin", "Florrie", "Mr Abel", "Gitte"),
-    "where": ("the loading bay", "the stairs", "the workshop", "the reading room", "the back door"),
+    "where": ("the loading bay", "the workshop", "the reading room", "the hall", "the library"),
     "what": (
-        "a picture frame",
-        "three medals",
-        "a bundle of letters",
-        "a stuffed owl",
-        "an old saddle",
+        "the picture frame",
+        "the silver medal",
+        "the bundle of letters",
+        "the stuffed owl",
+        "the old saddle",
     ),
-    "care": ("dusted", "photographed", "wrapped in tissue", "measured", "labelled anew", "oiled"),
-    "guest": (
-        "a lender from Oster",
-        "two students",
-        "the insurer",
-        "a film crew",
-        "the fire inspector",
+    "care": ("dusted", "photographed", "measured", "labelled", "weighed"),
+    "flaw": (
+        "a fresh scratch on the picture frame",
+        "a dark spot on the silver medal",
+        "a torn page in the bundle of letters",
+        "moth holes in the stuffed owl",
+        "a split seam on the old saddle",
     ),
-    "trace": (
-        "moth holes",
-        "a fresh scratch",
-        "a trace of rust",
-        "flaking varnish",
-        "a missing screw",
+    "mended": (
+        "glued a corner of the picture frame",
+        "put a new ribbon on the silver medal",
+        "pressed the letters of the bundle flat",
+        "sewed up the stuffed owl",
+        "sewed a strap to the old saddle",
     ),
-    "plan": ("the spring exhibition", "the evening lecture", "the open day", "the catalogue"),
+    "guest": ("a lender from Oster", "a student", "the insurer", "a film crew", "a teacher"),
+    "borrower": ("the town hall", "the school", "the castle at Oster", "the theatre"),
+    "plan": ("the spring exhibition", "the evening lecture", "the open day", "the summer tour"),
 }
+# Kinds of sentences; a note has one of a kind at most.
 TEMPLATES = (
-    "{who} {care} {what} and noted {trace}.",
+    "{who} {care} {what} in {where}.",
+    "{who} noted {flaw}.",
     "{guest} came by and was shown {where}.",
-    "{what} came back from {guest} with {trace}.",
-    "The air at {where} stood at {n} in a hundred.",
+    "{what} came back from {borrower} a day late.",
+    "The air in {where} had a humidity of {wet} per cent.",
     "{who} needs {what} for {plan}.",
     "{who} swept {where} and found {n} loose nails.",
     "For {plan} there are {n} labels still to be written.",
     "{what} was carried to {where} and left there for a day.",
-    "{who} asked {guest} for a better photograph.",
-    "The trolley by {where} squeaks; {who} has oil.",
+    "{who} asked the photographer for a better picture of {what}.",
+    "The trolley in {where} squeaks; {who} has oil.",
     "Nobody knows yet who gave {what} to the house.",
-    "{guest} wants to see {what} again in {n} weeks.",
-    "{who} mended {what} with glue of bone and thread.",
-    "The list for {plan} has {n} lines, and {who} has read half of them.",
-    "{trace} on {what} was looked at under the lamp.",
-    "Light at {where} was left on overnight; {who} turned it off.",
-    "{who} counted {n} empty boxes near {where}.",
+    "{guest} wants to see {what} again in {few} weeks.",
+    "{who} {mended}.",
+    "The list for {plan} has {n} lines, and {who} has read half of it.",
+    "{who} looked at {flaw} under the lamp.",
+    "The light in {where} was left on overnight; {who} turned it off.",
+    "{who} counted {n} empty boxes in {where}.",
     "{guest} telephoned about {plan}.",
-    "A parcel for {who} lies at {where}.",
-    "{what} will not be lent this year, says {guest}.",
+    "A parcel for {who} lies in {where}.",
+    "{what} will not be lent this year, says {who}.",
 )
 OPENING = """\
 Below are the notes of a museum's depot in order of time. The question stands after them.
@@ -106,13 +111,13 @@ def _forward(random: Random) -> dict[str, Any] | None:
     facts = [
         f"The {sought} was packed into crate {crate}.",
         f"Crate {crate} was put on shelf {shelf}.",
-        f"Shelf {shelf} was built up in the room {room}.",
+        f"Shelf {shelf} stands in the room {room}.",
         f"The key to the room {room} was given to {keeper}.",
     ]
     friends = [
         f"The {sister} was packed into crate {twin}.",
         f"Crate {twin} was put on shelf {next_shelf}.",
-        f"Shelf {next_shelf} was built up in the room {next_room}.",
+        f"Shelf {next_shelf} stands in the room {next_room}.",
         f"The key to the room {next_room} was given to {other}.",
     ]
     question = f"""\
@@ -146,13 +151,13 @@ def _backward(random: Random) -> dict[str, Any] | None:
     kinds = random.sample(list(OBJECTS), 4)
     first, second, gone, strange = (random.choice(OBJECTS[kind]) for kind in kinds)
     came, twin, left, away = _crates(random, 4)
-    shelf, next_shelf, third_shelf = random.sample(range(12, 70), 3)
+    shelf, next_shelf, third_shelf, fourth_shelf = random.sample(range(12, 70), 4)
     room, next_room = random.sample(ROOMS, 2)
     keeper, other = random.sample(KEEPERS, 2)
     worth = [10 * n for n in random.sample(range(12, 48), 4)]
     facts = [
         f"The key to the room {room} was given to {keeper}.",
-        f"Shelf {shelf} was built up in the room {room}.",
+        f"Shelf {shelf} stands in the room {room}.",
         f"Crate {left} was put on shelf {shelf}.",
         f"Crate {came} was put on shelf {next_shelf}.",
         f"The {first} was packed into crate {came}; it is insured for {worth[0]} crowns.",
@@ -167,15 +172,17 @@ def _backward(random: Random) -> dict[str, Any] | None:
     if random.random() < 0.5:
         facts[-2:] = reversed(facts[-2:])
     friends = [
-        f"Crate {twin} was put on shelf {third_shelf}.",
+        f"Crate {twin} was put on shelf {fourth_shelf}.",
         f"The {strange} was packed into crate {twin}; it is insured for {worth[3]} crowns.",
-        f"Shelf {next_shelf} was built up in the room {next_room}.",
-        f"Shelf {third_shelf} was built up in the room {next_room}.",
+        f"Shelf {next_shelf} stands in the room {next_room}.",
+        f"Shelf {third_shelf} stands in the room {next_room}.",
+        f"Shelf {fourth_shelf} stands in the room {next_room}.",
         f"The key to the room {next_room} was given to {other}.",
         f"Crate {away} was sent to another house.",
     ]
     question = f"""\
-After the last note was written, {keeper} goes with the key to the shelf in the room that it opens.
+After the last note was written, {keeper} takes the key, opens the room that it fits and goes
+to the shelf there.
 1. What is the number of that shelf?
 2. Which crate stands on it?
 3. For how many crowns are the objects in that crate insured together?
@@ -212,7 +219,7 @@ def _notes(
     fixed = sum(map(len, (OPENING, CLOSING, question, *facts, *friends)))
     wanted, notes = tokens * CHARACTERS_PER_TOKEN - fixed, []
     while wanted > 0:
-        note = [_filled(random) for _ in range(random.choice((1, 2, 2, 3)))]
+        note = _sentences(random, random.choice((1, 2, 2, 3)))
         wanted -= len(f"Note 100: {' '.join(note)}\n")
         notes.append(note)
     where: dict[str, int] = {}
@@ -228,10 +235,20 @@ def _notes(
     return f"{OPENING}\n{body}\n{question}{CLOSING}", used
 
 
-def _filled(random: Random) -> str:
-    words = {slot: random.choice(known) for slot, known in SLOTS.items()}
-    text = random.choice(TEMPLATES).format_map(words | {"n": random.randrange(3, 60)})
-    return text[0].upper() + text[1:]
+def _sentences(random: Random, count: int) -> list[str]:
+    """Sentences for one note: of different kinds, and with other words in each."""
+    words = {slot: random.sample(known, count) for slot, known in SLOTS.items()}
+    texts = []
+    for at, kind in enumerate(random.sample(TEMPLATES, count)):
+        here = {slot: drawn[at] for slot, drawn in words.items()}
+        numbers = {
+            "n": random.randrange(3, 60),
+            "few": random.randrange(2, 12),
+            "wet": random.randrange(41, 63),
+        }
+        text = kind.format(**here, **numbers)
+        texts.append(text[0].upper() + text[1:])
+    return texts
 
 
 def _task(

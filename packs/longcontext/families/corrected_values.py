@@ -12,25 +12,27 @@ from typing import Any
 
 PATHS = ("latest-7k", "as-of-28k")
 TOKENS = {"latest-7k": 7000, "as-of-28k": 28000}
-CHARACTERS_PER_TOKEN = 3.56
+CHARACTERS_PER_TOKEN = 3.55
 VATS = ("Alder", "Bramble", "Comfrey", "Dogwood", "Elder", "Fennel", "Gorse", "Hazel")
+# Words by what can be said of them. Each slot has at least as many as an entry has sentences.
 SLOTS = {
     "vat": VATS,
     "cloth": ("sailcloth", "fine wool", "linen", "felt", "hemp", "worsted", "cotton drill"),
     "who": ("Mirela", "Anselm", "Dorrit", "Kezia", "Lorne", "Bastian", "Ottoline", "Feodor"),
     "colour": ("madder red", "weld yellow", "woad blue", "walnut brown", "iron grey", "moss green"),
     "tool": (
-        "the long paddle",
+        "the hand cart",
         "the copper sieve",
         "the drying frame",
         "the hand press",
         "the hoist",
     ),
+    "stirrer": ("the long paddle", "the ash pole", "the wooden fork", "the old oar"),
     "buyer": (
         "the theatre in Harle",
         "a bookbinder",
         "the parish of Upper Tamm",
-        "two upholsterers",
+        "an upholsterer",
     ),
     "fault": (
         "streaks at the hem",
@@ -39,36 +41,45 @@ SLOTS = {
         "a torn edge",
         "a grey bloom",
     ),
-    "day": ("a damp morning", "a bright day", "a frosty evening", "a day with a strong wind"),
+    "stain": ("a pale streak", "a pale fold", "spots like rain", "a grey bloom"),
+    "damp": ("a damp morning", "a foggy day", "a day of rain", "a cold and still day"),
+    "dry": ("a bright day", "a day with a strong wind", "a warm day", "a dry and windy day"),
 }
+# Kinds of sentences; an entry has one of a kind at most.
 TEMPLATES = (
-    "{who} dyed {n} metres of {cloth} in {colour} and hung them in the loft.",
-    "{buyer} sent back {n} metres of {cloth}: {fault}.",
-    "It was {day}, and the {cloth} dried slowly.",
-    "Vat {vat} is held at {t} degrees for {colour}.",
-    "{who} cleaned vat {vat} with sand and mended {tool}.",
-    "{who} fetched {n} buckets of ash for the lye.",
-    "The {cloth} for {buyer} shows {fault}, and {who} will dye it again.",
-    "Vat {vat} was filled with fresh water and left to stand.",
-    "{buyer} asks for {n} metres in {colour} by the end of the month.",
-    "{who} weighed out {n} spoons of alum and wrote the tin's number on the lid.",
-    "{tool} was lent to the mill and came back dry.",
-    "Two lots of {cloth} were dyed in vat {vat}, both in {colour}.",
-    "{who} compared the {colour} of this week with the sample from spring: no difference.",
-    "The new apprentice stirred vat {vat} for {n} turns with {tool}.",
-    "{buyer} paid, and {who} wrote the receipt.",
-    "In the loft {n} hooks are free again.",
-    "{who} found {fault} on the {cloth} before it was packed.",
-    "The stock of {colour} will last for {n} more lots.",
-    "It was {day}; vat {vat} was kept covered.",
-    "{who} wrote to the chemist about the {colour} and has no answer yet.",
+    (
+        "It was {damp}, and the {cloth} dried slowly.",
+        "It was {dry}, and the {cloth} dried quickly.",
+        "It was {damp}; vat {vat} was kept covered.",
+    ),
+    ("{who} dyed {n} metres of {cloth} in {colour} and hung them in the loft.",),
+    ("{buyer} sent back {n} metres of {cloth}: {fault}.",),
+    ("Vat {vat} is held at {t} degrees for {colour}.",),
+    ("{who} cleaned vat {vat} with sand and mended {tool}.",),
+    ("{who} fetched {n} buckets of ash for the lye.",),
+    ("The {cloth} for {buyer} shows {stain}, and {who} will dye it again.",),
+    ("Vat {vat} was filled with fresh water and left to stand.",),
+    ("{buyer} asks for {n} metres of {cloth} in {colour} by the end of the month.",),
+    ("{who} weighed out {n} spoons of alum and wrote the tin's number on the lid.",),
+    ("{tool} was lent to the mill and came back in good order.",),
+    ("Two lots of {cloth} were dyed in vat {vat}, both in {colour}.",),
+    ("{who} compared the {colour} of this week with the sample from spring: no difference.",),
+    ("The new apprentice stirred vat {vat} for {n} turns with {stirrer}.",),
+    ("{buyer} paid, and {who} wrote the receipt.",),
+    ("In the loft {n} hooks are free again.",),
+    ("{who} found {fault} on the {cloth} before it was packed.",),
+    ("The stock of {colour} will last for {n} more lots.",),
+    ("{who} wrote to the chemist about the {colour} and has no answer yet.",),
 )
 OPENING = """\
 Below is the day book of a dye works, one entry after the other in order of time. The question
 stands after it.
 
 The soaking time of a vat is what the newest entry about it sets. A time that somebody proposes is
-not set. When an entry withdraws an earlier one, the time that was set before that one holds again.
+not set.
+"""
+WITHDRAWALS = """\
+When an entry withdraws an earlier one, the time that was set before that one holds again.
 """
 CLOSING = """\
 Give the entries that you use in one line. The last line of your reply has this form:
@@ -124,7 +135,7 @@ def _latest(random: Random) -> dict[str, Any] | None:
 2. How many minutes is the soaking time of vat {y} at the end of the book?
 3. How many minutes are the soaking times of the vats {x}, {y} and {z} together at the end?
 """
-    text, entries = _book(random, TOKENS["latest-7k"], facts, friends, lambda places: question)
+    text, entries = _book(random, "latest-7k", OPENING, facts, friends, lambda places: question)
     key = (holds[x], holds[y], holds[x] + holds[y] + holds[z])
     listed = "; ".join(
         f"entry {at}: {vat} {minutes}" for at, (vat, minutes) in zip(entries, rows, strict=True)
@@ -189,7 +200,7 @@ def _as_of(random: Random) -> dict[str, Any] | None:
 3. How many minutes are the soaking times of the vats {x} and {y} together at the end of the book?
 """
 
-    text, entries = _book(random, TOKENS["as-of-28k"], facts, friends, question)
+    text, entries = _book(random, "as-of-28k", OPENING + WITHDRAWALS, facts, friends, question)
     key = (b, d, c + d)
     listed = "; ".join(
         f"entry {at}: {vat} {minutes or 'withdrawn'}"
@@ -214,16 +225,18 @@ def _as_of(random: Random) -> dict[str, Any] | None:
     )
 
 
-def _book(random: Random, tokens: int, facts: Any, friends: list[str], question: Any) -> Any:
+def _book(
+    random: Random, path: str, opening: str, facts: Any, friends: list[str], question: Any
+) -> Any:
     """The whole prompt, and the numbers of the entries that hold the facts, in their order.
 
     `facts` (a list, or made from the entries' numbers) stand each in another tenth of the book.
     """
     count = len(facts) if isinstance(facts, list) else 7
     entries: list[str] = []
-    length = len(OPENING) + len(CLOSING) + 90 * (count + len(friends) + 3)
-    while length < tokens * CHARACTERS_PER_TOKEN:
-        entries.append(" ".join(_sentence(random) for _ in range(random.randrange(2, 5))))
+    length = len(opening) + len(CLOSING) + 90 * (count + len(friends) + 3)
+    while length < TOKENS[path] * CHARACTERS_PER_TOKEN:
+        entries.append(" ".join(_sentences(random, random.randrange(2, 5))))
         length += len(entries[-1]) + len("Entry 100: \n")
     depths = sorted(random.sample(range(10), count))
     numbers = [random.choice(_tenth(len(entries), depth)) for depth in depths]
@@ -235,7 +248,7 @@ def _book(random: Random, tokens: int, facts: Any, friends: list[str], question:
         before, after = entries[number - 1].split(". ", 1)
         entries[number - 1] = f"{before}. {sentence} {after}"
     lines = [f"Entry {number}: {entry}" for number, entry in enumerate(entries, 1)]
-    return "\n".join([OPENING, *lines, "", question(numbers) + CLOSING]), numbers
+    return "\n".join([opening, *lines, "", question(numbers) + CLOSING]), numbers
 
 
 def _tenth(count: int, depth: int) -> list[int]:
@@ -243,11 +256,16 @@ def _tenth(count: int, depth: int) -> list[int]:
     return [number for number in range(1, count + 1) if (number - 1) * 10 // count == depth]
 
 
-def _sentence(random: Random) -> str:
-    words = {slot: random.choice(known) for slot, known in SLOTS.items()}
-    numbers = {"n": random.randrange(3, 60), "t": random.randrange(31, 92)}
-    text = random.choice(TEMPLATES).format(**numbers, **words)
-    return text[0].upper() + text[1:]
+def _sentences(random: Random, count: int) -> list[str]:
+    """Sentences for one entry: of different kinds, and with other words in each."""
+    words = {slot: random.sample(known, count) for slot, known in SLOTS.items()}
+    texts = []
+    for at, kind in enumerate(random.sample(TEMPLATES, count)):
+        here = {slot: drawn[at] for slot, drawn in words.items()}
+        numbers = {"n": random.randrange(3, 60), "t": random.randrange(31, 92)}
+        text = random.choice(kind).format(**numbers, **here)
+        texts.append(text[0].upper() + text[1:])
+    return texts
 
 
 def _task(

@@ -11,18 +11,23 @@ from random import Random
 from typing import Any
 
 PATHS = ("largest-rise-2k", "changed-meter-14k")
-TOKENS = {"largest-rise-2k": 1690, "changed-meter-14k": 14000}
-CHARACTERS_PER_TOKEN = 3.43
+TOKENS = {"largest-rise-2k": 1700, "changed-meter-14k": 14000}
+CHARACTERS_PER_TOKEN = 3.41
 OPENING = """\
 Below is the book of a boathouse, one entry a day. The question stands after it.
 
 A reading is a sentence that says what a meter shows. What somebody expects, remembers or guesses is
 no reading.
 """
+CHANGES = """\
+The sentence about a change of meter holds two readings: the last one of the old meter and the first
+one of the new meter.
+"""
 CLOSING = """\
 Give the readings that you use, each with its entry, in one line. The last line of your reply has
 this form:
 """
+# Words by what can be said of them. Each slot has at least as many as an entry has sentences.
 SLOTS = {
     "boat": (
         "Plover",
@@ -35,22 +40,30 @@ SLOTS = {
         "Dabchick",
     ),
     "who": ("Ruan", "Imogen", "Tobiah", "Wenna", "Hask", "Perrin", "Odile", "Mr Crake", "Jory"),
-    "place": ("slip", "north jetty", "sail loft", "boat shed", "workshop", "gravel bank", "crane"),
+    "place": ("slip", "north jetty", "sail loft", "boat shed", "workshop", "crane"),
+    "berth": ("slip", "north jetty", "long jetty", "gravel bank"),
+    "quay": ("north jetty", "long jetty", "stone quay"),
+    "wooden": ("north jetty", "long jetty", "sail loft", "boat shed", "workshop"),
+    "lift": ("slip", "crane", "gravel bank"),
+    "tap": ("boat shed", "workshop", "slip", "north jetty"),
     "thing": (
         "a coil of rope",
-        "two oars",
+        "an oar",
         "the spare rudder",
         "a box of shackles",
         "the tar kettle",
     ),
-    "part": ("keel", "mast step", "transom", "rudder pin", "forward hatch", "bilge", "gunwale"),
+    "lost": ("a coil of rope", "a boat hook", "a lifebelt", "a wet oilskin"),
+    "cover": ("the workbench", "the loft stairs", "an old sail", "the upturned dinghy"),
+    "part": ("keel", "transom", "gunwale", "rudder", "forward hatch", "mast"),
+    "hold": ("bilge", "forepeak", "stern locker", "cabin"),
     "sky": (
         "Rain from the west until noon",
         "A clear and windless day",
         "Fog over the water",
         "Sleet",
     ),
-    "job": ("scraped", "painted", "rubbed down", "oiled", "caulked", "washed", "measured"),
+    "job": ("scraped", "painted", "rubbed down", "oiled", "washed", "measured"),
     "guest": (
         "a school class",
         "two anglers",
@@ -59,27 +72,30 @@ SLOTS = {
         "a couple on bicycles",
     ),
 }
+# Kinds of sentences; an entry has one of a kind at most.
 TEMPLATES = (
-    "{sky}, and nobody went out.",
-    "{sky}; the {boat} stayed at the {place}.",
-    "{who} {job} the {part} of the {boat} and left the tools at the {place}.",
-    "{who} and a helper carried {thing} to the {place}.",
-    "The {boat} came in with water in the {part}, which {who} pumped out in {n} minutes.",
-    "{guest} asked for the way to the {place}.",
-    "The {boat} was hauled out at the {place}; her {part} is sound.",
-    "{who} found {thing} under the {place} and hung it up.",
-    "Of the {n} buoys at the {place} one has lost its ring.",
-    "{who} paid for {n} nights at the {place} and will stay on.",
-    "The lamp at the {place} burned all night again.",
-    "{who} wants the {boat} in the water before the others.",
-    "The new planks for the {place} came, {n} of them, all of larch.",
-    "A heron stood on the {boat} until {who} came with {thing}.",
-    "The hose at the {place} drips; {who} tightened it.",
-    "{who} read aloud from the tide table, and {guest} listened.",
-    "The {part} of the {boat} needs a second coat.",
-    "{guest} left a note for {who} at the {place}.",
-    "The water stood {n} centimetres below the edge of the {place}.",
-    "Somebody moved {thing}; {who} says it was not the wind.",
+    (
+        "{sky}, and nobody went out.",
+        "{sky}; the {boat} stayed at the {berth}.",
+        "The {boat} came in with water in the {hold}, which {who} pumped out in {n} minutes.",
+    ),
+    ("{who} {job} the {part} of the {boat} and left the tools at the {place}.",),
+    ("{who} and a helper carried {thing} to the {place}.",),
+    ("{guest} asked for the way to the {place}.",),
+    ("The {boat} was hauled out at the {lift}; her {part} is sound.",),
+    ("{who} found {lost} under {cover} and hung it up.",),
+    ("Of the {n} buoys off the {berth} one has lost its ring.",),
+    ("{who} paid for {n} nights at the {quay} and will stay on.",),
+    ("The lamp at the {place} burned all night again.",),
+    ("{who} wants the {boat} in the water before the others.",),
+    ("The new planks for the {wooden} came, {n} of them, all of larch.",),
+    ("A heron stood on the {boat} until {who} came with {thing}.",),
+    ("The hose at the {tap} dripped; {who} tightened it.",),
+    ("{who} read aloud from the tide table, and {guest} listened.",),
+    ("The {part} of the {boat} needs a second coat.",),
+    ("{guest} left a note for {who} at the {place}.",),
+    ("The water stood {n} centimetres below the edge of the {quay}.",),
+    ("Somebody moved {thing}; {who} says it was not the wind.",),
 )
 
 
@@ -112,7 +128,7 @@ def _rise(random: Random, own: str, other: str) -> dict[str, Any] | None:
 2. What is the number of the entry with the later reading of these two?
 3. By how many cubic metres did meter {own} rise from its first reading in the book to its last?
 """
-    text, entries = _book(random, "largest-rise-2k", facts, friends, question)
+    text, entries = _book(random, "largest-rise-2k", OPENING, facts, friends, question)
     total = values[-1] - values[0]
     key = (largest, entries[at + 1], total)
     listed = ", ".join(f"{v} in {e}" for v, e in zip(values, entries, strict=True))
@@ -153,15 +169,13 @@ def _change(random: Random, own: str, other: str) -> dict[str, Any] | None:
     used_before, used_after = out - read_before[0], read_after[-1] - start
     facts = [
         *(f"Meter {own} shows {value} cubic metres." for value in read_before),
-        f"Meter {own} was changed today: the old one was taken out at {out} cubic metres, and the "
-        f"new one went in at {start}.",
+        _changed(own, out, start),
         *(f"Meter {own} shows {value} cubic metres." for value in read_after),
     ]
     lost, fresh = out + random.randrange(11, 40), start + random.randrange(3, 9)
     friends = [
         f"Meter {other} shows {lost - 30} cubic metres.",
-        f"Meter {other} was changed today: the old one was taken out at {lost} cubic metres, and "
-        f"the new one went in at {fresh}.",
+        _changed(other, lost, fresh),
         f"Meter {other} shows {read_after[-1] + 14} cubic metres.",
         f"The water office expects meter {own} to show {read_after[-1] + 33} when the season ends.",
         f"{random.choice(SLOTS['who'])} believes that meter {own} will be changed next year.",
@@ -170,9 +184,10 @@ def _change(random: Random, own: str, other: str) -> dict[str, Any] | None:
 1. How many cubic metres went through meter {own}, the old one and the new one together, from its
 first reading in the book to its last?
 2. What is the number of the entry in which meter {own} was changed?
-3. How many cubic metres went through the new meter {own} up to its last reading?
+3. How many cubic metres went through the new meter {own} from when it was put in to its last
+reading?
 """
-    text, entries = _book(random, "changed-meter-14k", facts, friends, question)
+    text, entries = _book(random, "changed-meter-14k", OPENING + CHANGES, facts, friends, question)
     key = (used_before + used_after, entries[len(read_before)], used_after)
     listed = ", ".join(
         f"{v} in {e}"
@@ -213,19 +228,26 @@ first reading in the book to its last?
     )
 
 
+def _changed(meter: str, out: int, start: int) -> str:
+    return (
+        f"Meter {meter} was changed today: the old one showed {out} cubic metres when it was taken "
+        f"out, and the new one showed {start} when it was put in."
+    )
+
+
 def _book(
-    random: Random, path: str, facts: list[str], friends: list[str], question: str
+    random: Random, path: str, opening: str, facts: list[str], friends: list[str], question: str
 ) -> tuple[str, list[int]]:
     """The whole prompt, and the numbers of the entries that hold the facts, in their order.
 
     Every fact stands in another tenth of the book, the false friends anywhere else, in order too.
     """
     form = "ANSWER: <1>; <2>; <3>\n"
-    room = TOKENS[path] * CHARACTERS_PER_TOKEN - len(OPENING + question + CLOSING + form)
+    room = TOKENS[path] * CHARACTERS_PER_TOKEN - len(opening + question + CLOSING + form)
     room -= sum(map(len, facts + friends))
     days: list[list[str]] = []
     while room > 0:
-        days.append([_sentence(random) for _ in range(random.randrange(1, 4))])
+        days.append(_sentences(random, random.randrange(1, 4)))
         room -= sum(map(len, days[-1])) + len(days[-1]) + len("Entry 100: ")
     tenths = sorted(random.sample(range(10), len(facts)))
     # The first day of a tenth is the first whose share of the book reaches it.
@@ -236,14 +258,19 @@ def _book(
     for place, sentence in (*zip(places, facts, strict=True), *zip(apart, friends, strict=False)):
         days[place].insert(random.randrange(len(days[place]) + 1), sentence)
     book = "\n".join(f"Entry {at}: {' '.join(day)}" for at, day in enumerate(days, 1))
-    text = f"{OPENING}\n{book}\n\n{question}{CLOSING}{form}"
+    text = f"{opening}\n{book}\n\n{question}{CLOSING}{form}"
     return text, [place + 1 for place in places]
 
 
-def _sentence(random: Random) -> str:
-    words = {slot: random.choice(known) for slot, known in SLOTS.items()}
-    text = random.choice(TEMPLATES).format(n=random.randrange(3, 29), **words)
-    return text[0].upper() + text[1:]
+def _sentences(random: Random, count: int) -> list[str]:
+    """Sentences for one entry: of different kinds, and with other words in each."""
+    words = {slot: random.sample(known, count) for slot, known in SLOTS.items()}
+    texts = []
+    for at, kind in enumerate(random.sample(TEMPLATES, count)):
+        here = {slot: drawn[at] for slot, drawn in words.items()}
+        text = random.choice(kind).format(n=random.randrange(3, 29), **here)
+        texts.append(text[0].upper() + text[1:])
+    return texts
 
 
 def _task(

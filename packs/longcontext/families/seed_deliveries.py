@@ -12,7 +12,7 @@ from typing import Any
 PATHS = ("two-conditions-7k", "rule-breaker-14k")
 TOKENS = {"two-conditions-7k": 7000, "rule-breaker-14k": 14000}
 CHARACTERS_PER_TOKEN = 2.75
-CROPS = ("rye", "oats", "barley", "vetch", "clover", "flax", "buckwheat")
+CROPS = ("rye", "wheat", "barley", "vetch", "clover", "flax", "buckwheat")
 PEOPLE = (
     "Maren Holt",
     "Jeppe Strand",
@@ -37,9 +37,9 @@ REMARKS = (
     "A sample went to the office.",
     "The dog barked at the horses.",
     "The carter stayed for coffee.",
-    "The scale was levelled before.",
+    "The scale was levelled first.",
     "One sack is marked with a cross.",
-    "There was chaff among it.",
+    "There was some chaff in it.",
     "It rained during unloading.",
 )
 PLANS = (

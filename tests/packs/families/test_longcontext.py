@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bench_loop.engine.families import family_names, load_family
@@ -39,3 +41,12 @@ def test_needles_lie_in_every_tenth_over_many_draws(name: str) -> None:
             for entry in found.used
         }
         assert tenths == set(range(10)), path
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_entry_says_the_same_twice(name: str) -> None:
+    for instance in load_family(PACK.folder, name).instances(4715, 40):
+        prompt = instance.task.messages[0].content
+        for entry in re.findall(r"^(?:Entry|Note) \d+: (.*)$", prompt, re.MULTILINE):
+            sentences = re.split(r"(?<=\.) ", entry)
+            assert len(set(sentences)) == len(sentences), instance.task.id
