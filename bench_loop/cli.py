@@ -24,6 +24,7 @@ GROUPS = {
     "Measure": {
         "quickstart": "Benchmark a model on this machine and open the local site.",
         "run": "Benchmark one model, or several in turn; --resume goes on.",
+        "matrix": "Run models in several harnesses; see what each costs and gains.",
         "recommend": "Try the installed models and say which one to take.",
         "quantdiff": "Compare what two quantizations of one model expect next.",
         "import": "Take in results of llama-bench or lm-evaluation-harness.",
@@ -38,6 +39,7 @@ GROUPS = {
     "This machine": {
         "info": "Show this machine, its model servers and their models.",
         "doctor": "Look for what speaks against a run here, and what mends it.",
+        "harness": "List, install, check and remove harness programs.",
         "endpoints": "Keep addresses of model servers under names.",
         "selftest": "Measure servers of known speed: how far to believe the clocks.",
     },

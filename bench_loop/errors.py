@@ -3,6 +3,7 @@
     BenchLoopError           a sentence for a person, a remedy, an exit code   1
       UsageError               a wrong argument, an unknown name               2
       SetupError               this machine cannot do it                       3
+        NeedsError               the server is not enough for a harness        3
       PackError, ResultError   a file is wrong: file, field, reason            4
       JournalError             the same of a run's journal                     4
       ProviderError            the model server cannot or will not answer      5
@@ -46,6 +47,14 @@ class SetupError(BenchLoopError):
     """This machine lacks something that the command needs."""
 
     exit_code = 3
+
+
+class NeedsError(SetupError):
+    """The model server does not meet what a harness `needs`: context_window, tool_calls."""
+
+    def __init__(self, message: str, *, needs: Sequence[str], remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.needs = tuple(needs)
 
 
 class FileError(BenchLoopError):

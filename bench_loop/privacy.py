@@ -32,12 +32,15 @@ _BEARER = re.compile(_SECRETS[-1])
 _HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<>:]+)")
 
 _HARDWARE = re.compile(
-    r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"
+    r"(?<![0-9a-f][:-])\b(?:(?:[0-9a-f]{2}[:-]){5}|(?:[0-9a-f]{2}[:-]){7}|(?:[0-9a-f]{2}[:-]){19})"
+    r"[0-9a-f]{2}\b(?![:-][0-9a-f])"
     r"|\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
     r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?!\d|\.\d)",
     re.I,
 )
-"""Hardware addresses, serial ids of GPUs, addresses inside a home or an office."""
+"""Hardware addresses of 6, 8 or 20 bytes, serial ids of GPUs, addresses inside a home or an office.
+
+A longer row of pairs is none: small models write times without end, like 12:30:15:15:15:15:15."""
 
 _ADDRESS = re.compile(
     r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)"

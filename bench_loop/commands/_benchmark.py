@@ -103,17 +103,23 @@ def _gap_of(result: RunResult, output: Path) -> FoundGap | None:
 
 def progress_of(plan: RunPlan, setup: Setup, screen: Console) -> RunProgress:
     """The display of a run of `plan` on these parts."""
-    from bench_loop.names.parse import parse_model
     from bench_loop.report.progress import RunProgress
 
+    return RunProgress(screen, planned=plan.quality_counts, nodes=signal_nodes(setup))
+
+
+def signal_nodes(setup: Setup) -> tuple[str, ...]:
+    """What a trial on these parts goes through, from the weights to the verifier."""
+    from bench_loop.names.parse import parse_model
+
     name = parse_model(setup.model.model_id, setup.model, provider=setup.server.engine)
-    nodes = (
+    return (
         " ".join(filter(None, (name.model_id, name.quantization))),
         " ".join(filter(None, (setup.server.engine, setup.server.version))),
+        *(("gateway",) if setup.outside or setup.gated else ()),
         f"{setup.harness.name} {setup.harness.version}",
         "verifier",
     )
-    return RunProgress(screen, planned=plan.quality_counts, nodes=nodes)
 
 
 def benchmark_as_json(

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._options import PROVIDERS
 from bench_loop.commands._packs import tell_of_instances
-from bench_loop.commands._setup import PROVIDERS, Wanted
+from bench_loop.commands._setup import Wanted
 from bench_loop.commands._source import read_result
 
 if TYPE_CHECKING:
@@ -65,12 +66,14 @@ def _completed(wanted: Wanted, theirs: RunResult) -> Wanted:
         raise UsageError(
             "The run was made with a model file of its own.", remedy="Name yours: --model FILE"
         )
-    sandbox = theirs.sandbox
+    sandbox, program = theirs.sandbox, theirs.settings.harness
     return replace(
         wanted,
         provider=provider,
         model_id=wanted.model_id or subject.model_id,
         harness=pick("harness", subject.harness, names(bundled("harnesses"))),
+        harness_options=program.options if program else {},
+        is_forced=bool(program and program.forced),
         thinking=subject.thinking,
         sandbox_kind=sandbox.kind if sandbox else wanted.sandbox_kind,
     )

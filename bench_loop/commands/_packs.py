@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands._sandbox import Command
+from bench_loop.commands._options import Command
 from bench_loop.commands.parameters import Seed
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench_loop.commands._setup import Wanted, connect
+from bench_loop.commands.parameters import listed
 
 if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
@@ -25,15 +26,7 @@ COOL_DOWN_S = 300.0
 
 def model_names(models: str) -> tuple[str, ...]:
     """The models of `--models A,B,C`. Raises UsageError for none, and for one twice."""
-    from bench_loop.errors import UsageError
-
-    names = tuple(name.strip() for name in models.split(",") if name.strip())
-    if not names:
-        raise UsageError("No model is named.", remedy="--models A,B; bench-loop info lists some.")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{twice!r} is named twice.", remedy="Name each model once.")
-    return names
+    return listed("model", models, remedy="--models A,B; bench-loop info lists some.")
 
 
 def asked_of(
@@ -75,8 +68,8 @@ def run_queue(models: tuple[str, ...], asked: Asked, *, as_json: bool) -> None:
     from bench_loop.result.store import make_ready
 
     make_ready(Path(asked.output))
-    _plan(asked)  # what is wrong with it is wrong for every model
-    with OpenQueue.new(models, asked) as queue:
+    plan_of_asked(asked)  # what is wrong with it is wrong for every model
+    with OpenQueue.begun(models, asked) as queue:
         _work_through(queue, as_json=as_json)
 
 
@@ -130,7 +123,7 @@ def _work_through(queue: OpenQueue, *, as_json: bool) -> None:
         click.echo(text, err=True)
 
     asked = queue.queue.asked
-    work = _Work(asked, _plan(asked), as_json=as_json)
+    work = _Work(asked, plan_of_asked(asked), as_json=as_json)
     try:
         queue.work_through(work, say)
     finally:
@@ -164,7 +157,8 @@ def _refuse_unless_complete(queue: Queue) -> None:
         )
 
 
-def _plan(asked: Asked) -> RunPlan:
+def plan_of_asked(asked: Asked) -> RunPlan:
+    """The plan of each run that was asked for. Raises as make_plan does."""
     from bench_loop.engine.plan import make_plan
     from bench_loop.engine.shelf import Shelf
 
@@ -207,16 +201,9 @@ class _Work:
             return lack_of_room(server.model(model_id), room, window, told.kv_cache_type)
 
     def has_run(self, run_id: str) -> bool:
-        from bench_loop.config import runs_folder
-        from bench_loop.engine.journal import JOURNAL
-        from bench_loop.engine.recorded import read_journal
-        from bench_loop.errors import JournalError
+        from bench_loop.engine.run_folder import known_run
 
-        try:
-            read_journal(runs_folder() / run_id / JOURNAL)
-        except JournalError:
-            return False
-        return True
+        return known_run(run_id) is not None
 
     def run(self, model_id: str, run_id: str) -> None:
         from bench_loop.commands._benchmark import run_planned

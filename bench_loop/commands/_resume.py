@@ -13,6 +13,7 @@ from bench_loop.commands._setup import Wanted
 if TYPE_CHECKING:
     from bench_loop.engine.recorded import Recorded
     from bench_loop.engine.run_folder import OpenRun
+    from bench_loop.result.records import HarnessSettings
 
 NEWEST = "newest"
 """Stands for the newest run that can be gone on with."""
@@ -40,10 +41,16 @@ def resume(
     from bench_loop.commands._benchmark import run_planned
     from bench_loop.engine.resume import plan_again
     from bench_loop.engine.run_folder import OpenRun, find_run
+    from bench_loop.errors import UsageError
 
     folder = newest_resumable() if name == NEWEST else find_run(name)
     with OpenRun.resumed(folder) as run:
         known = run.read()
+        if known.planned.matrix is not None:
+            raise UsageError(
+                f"The run {known.run_id} is an arm of a matrix, and goes on with the others.",
+                remedy=f"bench-loop matrix --resume {known.planned.matrix.matrix_id}",
+            )
         if known.is_complete:
             _tell_complete(run, known)
             return
@@ -62,18 +69,27 @@ def resume(
 def _wanted(known: Recorded) -> Wanted:
     """The parts that the run was begun with; our own server gets an address of its own."""
     request, machine = known.planned.request, known.conditions.machine
-    declared = machine.declared
+    declared, program = machine.declared, known.conditions.harness_settings
     return Wanted(
         model_id=request.model,
         provider=request.provider,
         endpoint=None if request.provider == "embedded" else request.endpoint,
         harness=known.conditions.harness,
+        harness_options=program.options if program else {},
+        is_forced=bool(program and program.forced),
         thinking=request.thinking,
-        sandbox_kind=request.sandbox or "auto",
+        sandbox_kind=_sandbox_kind(request.sandbox, program),
         label=machine.machine_label,
         gpu=declared.gpu if declared else None,
         gpu_memory_gb=declared.gpu_memory_gb if declared else None,
     )
+
+
+def _sandbox_kind(sandbox: str | None, program: HarnessSettings | None) -> str:
+    """A harness that ran directly on the machine does so again, if that is allowed again."""
+    if program is not None and program.place == "direct":
+        return "subprocess"
+    return sandbox or "auto"
 
 
 def newest_resumable() -> Path:

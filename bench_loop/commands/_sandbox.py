@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
+
+from bench_loop.commands._options import together
 
 if TYPE_CHECKING:
     from bench_loop.contracts.sandbox import Sandbox
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "subprocess")
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def sandbox_options(command: Command) -> Command:
-    """`--sandbox`, `--allow-unsafe` and `--sandbox-user`.
-
-    They reach the command as `sandbox_kind`, `allow_unsafe` and `sandbox_user`.
-    """
-    options = (
-        click.option(
-            "--sandbox",
-            "sandbox_kind",
-            type=click.Choice(SANDBOXES),
-            default="auto",
-            show_default=True,
-            help="Where code that the model wrote is run.",
-        ),
-        click.option(
-            "--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe."
-        ),
-        click.option(
-            "--sandbox-user", type=int, metavar="UID", help="User to become, when run by root."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+sandbox_options = together(
+    click.option(
+        "--sandbox",
+        "sandbox_kind",
+        type=click.Choice(SANDBOXES),
+        default="auto",
+        show_default=True,
+        help="Where code that the model wrote is run.",
+    ),
+    click.option(
+        "--allow-unsafe", is_flag=True, help="Allow --sandbox subprocess, which is unsafe."
+    ),
+    click.option(
+        "--sandbox-user", type=int, metavar="UID", help="User to become, when run by root."
+    ),
+)
+"""They reach the command as `sandbox_kind`, `allow_unsafe` and `sandbox_user`."""
 
 
 def open_chosen(kind: str, *, allow_unsafe: bool, user: int | None) -> Sandbox:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from bench_loop.commands._harness import find_program, outside_of
 from bench_loop.commands._sandbox import open_chosen, warn
 from bench_loop.config import bundled
 
 if TYPE_CHECKING:
     from bench_loop.contracts.harness import HarnessAdapter
+    from bench_loop.contracts.place import PlaceKind
     from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts
     from bench_loop.contracts.sandbox import Sandbox
     from bench_loop.engine.plan import RunPlan
     from bench_loop.engine.run import Setup
     from bench_loop.machine.facts import MachineFacts
+    from bench_loop.programs.installed import Installed
 
-SERVED = ("ollama", "openai_compat")
-"""The providers that speak to a server at an address."""
-PROVIDERS = (*SERVED, "embedded")
 DEFAULT_WINDOW = 8192
 
 
@@ -34,6 +34,9 @@ class Wanted:
     provider: str | None = None
     endpoint: str | None = None
     harness: str = "raw"
+    harness_options: Mapping[str, str] = field(default_factory=dict)
+    is_forced: bool = False
+    """Run a harness whose needs the server does not meet."""
     thinking: bool | None = None
     sandbox_kind: str = "auto"
     is_unsafe_allowed: bool = False
@@ -41,6 +44,10 @@ class Wanted:
     label: str | None = None
     gpu: str | None = None
     gpu_memory_gb: float | None = None
+    chat_template: str | None = None
+    """In Jinja, in place of the model's; of the embedded engine only."""
+    yarn_factor: int = 1
+    """How many times the window of the model is stretched; of the embedded engine only."""
 
 
 @contextmanager
@@ -50,29 +57,87 @@ def opened_setup(plan: RunPlan, wanted: Wanted, streams: int = 1) -> Iterator[Se
     Raises what opening them raises.
     """
     with ExitStack() as stack:
-        sandbox = sandbox_for(
-            plan,
-            wanted.sandbox_kind,
-            is_unsafe_allowed=wanted.is_unsafe_allowed,
-            user=wanted.sandbox_user,
-        )
-        if sandbox is not None:
-            stack.callback(sandbox.close)
-        server = connect(
-            wanted.provider, wanted.endpoint, wanted.model_id, plan.context_window, streams
-        )
+        ready = ready_harness(plan, wanted)
+        sandbox = stack.enter_context(opened_sandbox(plan, wanted))
+        server = connect_wanted(wanted, plan.context_window, streams)
         stack.callback(server.close)
-        yield prepare(
-            server,
-            wanted.model_id,
-            load_harness(wanted.harness),
-            sandbox=sandbox,
-            thinking=wanted.thinking,
-            context_window=plan.context_window,
-            label=wanted.label,
-            gpu=wanted.gpu,
-            gpu_memory_gb=wanted.gpu_memory_gb,
-        )
+        yield setup_on(server, ready, sandbox, plan, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A harness, known to be able to work here before a model is loaded."""
+
+    harness: HarnessAdapter
+    program: tuple[Installed, PlaceKind] | None
+    """None: it is none."""
+
+
+def ready_harness(plan: RunPlan, wanted: Wanted) -> Ready:
+    """The harness that is wanted. Raises as find_program does, and UsageError for its settings."""
+    harness = load_harness(wanted.harness, wanted.harness_options)
+    return Ready(harness, find_program(harness, plan, wanted))
+
+
+@contextmanager
+def opened_sandbox(plan: RunPlan, wanted: Wanted) -> Iterator[Sandbox | None]:
+    """The sandbox of `sandbox_for`, closed at the end."""
+    sandbox = sandbox_for(
+        plan,
+        wanted.sandbox_kind,
+        is_unsafe_allowed=wanted.is_unsafe_allowed,
+        user=wanted.sandbox_user,
+    )
+    try:
+        yield sandbox
+    finally:
+        if sandbox is not None:
+            sandbox.close()
+
+
+def setup_on(
+    server: Provider,
+    ready: Ready,
+    sandbox: Sandbox | None,
+    plan: RunPlan,
+    wanted: Wanted,
+    *,
+    like: Setup | None = None,
+) -> Setup:
+    """The parts together on a server that is there. Raises as outside_of and prepare do.
+
+    `like` is the same model on the same server in another harness: it is not looked at again.
+    """
+    outside = None
+    if ready.program is not None:
+        outside = outside_of(ready.harness, ready.program, server, wanted.model_id, plan, wanted)
+    if like is not None:
+        return replace(like, harness=ready.harness, outside=outside)
+    setup = prepare(
+        server,
+        wanted.model_id,
+        ready.harness,
+        sandbox=sandbox,
+        thinking=wanted.thinking,
+        context_window=plan.context_window,
+        label=wanted.label,
+        gpu=wanted.gpu,
+        gpu_memory_gb=wanted.gpu_memory_gb,
+    )
+    return replace(setup, outside=outside)
+
+
+def connect_wanted(wanted: Wanted, context_window: int, streams: int = 1) -> Provider:
+    """The provider that is wanted. Raises as `connect` does."""
+    return connect(
+        wanted.provider,
+        wanted.endpoint,
+        wanted.model_id,
+        context_window,
+        streams,
+        chat_template=wanted.chat_template,
+        yarn_factor=wanted.yarn_factor,
+    )
 
 
 def connect(
@@ -83,6 +148,8 @@ def connect(
     streams: int = 1,
     *,
     is_named: bool = True,
+    chat_template: str | None = None,
+    yarn_factor: int = 1,
 ) -> Provider:
     """The provider that the options name, or a running server that is found.
 
@@ -103,6 +170,14 @@ def connect(
             context_window,
             on_progress=lambda text: click.echo(text, err=True),
             slots=streams,
+            chat_template=chat_template,
+            yarn_factor=yarn_factor,
+        )
+    if chat_template is not None or yarn_factor != 1:
+        raise UsageError(
+            "--chat-template and --yarn are for the embedded engine.",
+            remedy="Start your server with them (llama.cpp: --chat-template-file, --rope-scaling "
+            "yarn --rope-scale 2), or use --provider embedded.",
         )
     from bench_loop.providers import discover, ollama, openai_compat
 
@@ -145,11 +220,22 @@ def sandbox_for(
         return None
 
 
-def load_harness(name: str) -> HarnessAdapter:
-    """A fresh adapter of the harness `name`."""
-    from bench_loop.registry import load
+def load_harness(name: str, options: Mapping[str, str] | None = None) -> HarnessAdapter:
+    """A fresh adapter of the harness `name`, with those of its settings that are given.
 
-    adapter: HarnessAdapter = load("harness", bundled("harnesses"), name).Adapter()
+    Raises UsageError for a setting or a value that it does not have.
+    """
+    from bench_loop.errors import UsageError
+    from bench_loop.registry import load, pick
+
+    plugin = load("harness", bundled("harnesses"), name)
+    known: Mapping[str, tuple[str, ...]] = getattr(plugin, "OPTIONS", {})
+    if options and not known:
+        raise UsageError(f"{name} has no settings.", remedy="Leave --harness-option out.")
+    for option, value in (options or {}).items():
+        pick(f"setting of {name}", option, known)
+        pick(f"value of {option}", value, known[option])
+    adapter: HarnessAdapter = plugin.Adapter(**options) if options else plugin.Adapter()
     return adapter
 
 
@@ -194,7 +280,7 @@ def prepare(
         backend="cpu" if server.offloaded_layers == 0 else None,
     )
     mode = thinking_mode(provider, model, thinking, context_window)
-    return Setup(provider, harness, server, model, machine, mode, sandbox, model_id)
+    return Setup(provider, harness, server, model, machine, mode, sandbox, asked_model=model_id)
 
 
 def stop_or_warn(

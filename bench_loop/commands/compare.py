@@ -30,9 +30,10 @@ FEWEST, MOST = 2, 26
 def command(files: tuple[str, ...], across_harnesses: bool, as_json: bool) -> None:
     """Compare RUNS: every suite and aggregate, each further run against the first.
 
-    A run is a result file, its id in the data folder, `latest` (the newest there), or the address
-    of its page on a site. Says why two are not comparable, or else which one is better, how sure
-    that is, and in which tasks they differ; of more than two runs also the ranks.
+    A run is a result file, its id in the data folder or the part of it that `runs list` shows,
+    `latest` (the newest there), or the address of its page on a site. Says why two are not
+    comparable, or else which one is better, how sure that is, and in which tasks they differ; of
+    more than two runs also the ranks.
     """
     from bench_loop.errors import UsageError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_loop.commands._setup import DEFAULT_WINDOW, PROVIDERS
+from bench_loop.commands._options import PROVIDERS
+from bench_loop.commands._setup import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from bench_loop.doctor.examine import Chosen

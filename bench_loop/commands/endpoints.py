@@ -6,7 +6,7 @@ import json
 
 import click
 
-from bench_loop.commands._setup import SERVED
+from bench_loop.commands._options import SERVED
 
 
 @click.group(

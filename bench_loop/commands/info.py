@@ -97,19 +97,12 @@ def machine_json(facts: MachineFacts) -> dict[str, Any]:
 
 def harnesses_json() -> list[dict[str, str | None]]:
     """Every harness with its version; null where it is not installed."""
-    from bench_loop.commands._setup import load_harness
-    from bench_loop.config import bundled
-    from bench_loop.errors import BenchLoopError
-    from bench_loop.registry import names
+    from bench_loop.programs.known import all_harnesses
 
-    found: list[dict[str, str | None]] = []
-    for name in names(bundled("harnesses")):
-        try:
-            version = str(load_harness(name).version)
-        except BenchLoopError:
-            version = None
-        found.append({"name": name, "version": version})
-    return found
+    return [
+        {"name": one.adapter.name, "version": one.adapter.version if one.is_here else None}
+        for one in all_harnesses()
+    ]
 
 
 def servers_json(machine: MachineFacts) -> list[dict[str, Any]]:

@@ -52,6 +52,22 @@ class Streams(click.ParamType[tuple[int, ...]]):
         return tuple(sorted({int(word) for word in words}))
 
 
+class NamedValue(click.ParamType[tuple[str, str]]):
+    """A name and a value, like path=exec."""
+
+    name = "setting"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = str(value).partition("=")
+        if not name.strip() or not equals:
+            self.fail(f"{value!r} names no value; write it like path=exec.", param, ctx)
+        return name.strip(), text.strip()
+
+
 class SamplingValues(click.ParamType["Sampling"]):
     """Sampling settings by name, like temperature=0.6,top_p=0.95,top_k=20; the others are off."""
 
@@ -92,3 +108,21 @@ class Seed(click.ParamType[int]):
         if not is_whole or int(text) > LARGEST_SEED:
             self.fail(f"{value!r} is no seed: a whole number, 0 to {LARGEST_SEED}.", param, ctx)
         return int(text)
+
+
+def listed(
+    what: str, text: str, *, remedy: str = "Separate several by commas: A,B"
+) -> tuple[str, ...]:
+    """The names of a list `A,B,C`. Raises UsageError for none, with this remedy, and for one twice.
+
+    `what` is the noun for one of them.
+    """
+    from bench_loop.errors import UsageError
+
+    found = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not found:
+        raise UsageError(f"No {what} is named.", remedy=remedy)
+    twice = next((name for name in found if found.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice!r} is named twice.", remedy=f"Name each {what} once.")
+    return found

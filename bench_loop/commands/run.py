@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
+from bench_loop.commands._beside import refuse_beside
 from bench_loop.commands._measuring import measuring_options
+from bench_loop.commands._options import machine_options, output_options, server_options
 from bench_loop.commands._packs import fresh_seed_option, packs_option, tell_of_instances
 from bench_loop.commands._resume import NEWEST
 from bench_loop.commands._sandbox import sandbox_options
-from bench_loop.commands._setup import PROVIDERS, Wanted
+from bench_loop.commands._setup import Wanted, load_harness
 from bench_loop.commands._stopping import stoppable
-from bench_loop.commands.parameters import Duration, SamplingValues
+from bench_loop.commands.parameters import Duration, NamedValue, SamplingValues
 from bench_loop.config import bundled
 from bench_loop.registry import names
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bench_loop.contracts.chat import Sampling
     from bench_loop.engine.plan import RunOptions
 
-PROFILES = ("smoke", "quick", "core", "full")
+PROFILES = ("smoke", "quick", "core", "full", "harness")
 DEFAULT_PROFILE = "quick"
 LIKE_OPTIONS = frozenset(
     {
@@ -46,6 +47,7 @@ Examples:
   bench-loop run --models qwen3:8b,qwen3:14b,gemma3:12b --profile core
   bench-loop run --model qwen3:8b --profile core --fresh-seed 42
   bench-loop run --model qwen3:8b --packs my-packs
+  bench-loop run --model qwen3:8b --harness opencode --suites agent
   bench-loop run --resume
   bench-loop run --like https://bench.example.org/runs/2mzq3w4xkd7a/
 """
@@ -77,22 +79,24 @@ Examples:
     metavar="RESULT|URL",
     help="Repeat the run of a result, anybody's, and compare the two.",
 )
-@click.option(
-    "--provider",
-    type=click.Choice(PROVIDERS),
-    help="What serves the model; without it a running server is looked for.",
-)
-@click.option(
-    "--endpoint",
-    metavar="URL|NAME",
-    help="Base URL of the server, or what it is saved under (bench-loop endpoints).",
-)
+@server_options
 @click.option(
     "--harness",
     type=click.Choice(names(bundled("harnesses"))),
     default="raw",
     show_default=True,
-    help="What stands between task and model.",
+    help="What stands between task and model; bench-loop harness list tells of them.",
+)
+@click.option(
+    "--harness-option",
+    "harness_options",
+    type=NamedValue(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the harness, like path=exec.",
+)
+@click.option(
+    "--force", is_flag=True, help="Run a harness whose needs are not met; the result says so."
 )
 @click.option("--profile", type=click.Choice(PROFILES), help="Named set of suites. [quick]")
 @click.option("--suites", metavar="A,B", help="Suites by name, in place of a profile.")
@@ -120,15 +124,8 @@ Examples:
     "suite, also in one whose pack says its own.",
 )
 @sandbox_options
-@click.option("--machine", "label", metavar="LABEL", help="A name for this machine.")
-@click.option("--gpu", metavar="NAME", help="Declare the GPU where it cannot be detected.")
-@click.option("--gpu-memory-gb", type=click.FloatRange(0.1), help="Declare its memory.")
-@click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the result file. [results/ in the data folder]",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print each event as one line of JSON.")
+@machine_options
+@output_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -140,6 +137,8 @@ def command(
     provider: str | None,
     endpoint: str | None,
     harness: str,
+    harness_options: tuple[tuple[str, str], ...],
+    force: bool,
     profile: str | None,
     suites: str | None,
     fresh_seed: int | None,
@@ -166,7 +165,7 @@ def command(
     from bench_loop.errors import UsageError
 
     if resume is not None:
-        _refuse_beside(ctx, "--resume", RESUME_OPTIONS)
+        refuse_beside(ctx, "--resume", RESUME_OPTIONS)
         from bench_loop.commands._queue import queue_to_resume, resume_queue
         from bench_loop.commands._resume import resume as go_on
 
@@ -186,7 +185,7 @@ def command(
                 )
         return
     if like is not None:
-        _refuse_beside(ctx, "--like", LIKE_OPTIONS)
+        refuse_beside(ctx, "--like", LIKE_OPTIONS)
     elif models is not None and model_id is not None:
         raise UsageError("--model and --models exclude each other.", remedy="Leave one out.")
     elif model_id is None and models is None:
@@ -212,6 +211,8 @@ def command(
         provider=provider,
         endpoint=endpoint,
         harness=harness,
+        harness_options=dict(harness_options),
+        is_forced=force,
         thinking=None if thinking is None else thinking == "on",
         sandbox_kind=sandbox_kind,
         is_unsafe_allowed=allow_unsafe,
@@ -240,6 +241,7 @@ def command(
         suites=picked,
         trials=trials,
         context_window=context_window,
+        least_window=load_harness(harness).needs.context_window,
         is_thinking=thinking == "on",
         sampling=sampling,
         shelf=shelf,
@@ -256,17 +258,3 @@ def command(
     asked = asked_of(plan, wanted, options, folder, chosen, cool_down_s, trials, sampling)
     with stoppable():
         run_queue(model_names(models), asked, as_json=as_json)
-
-
-def _refuse_beside(ctx: click.Context, option: str, allowed: frozenset[str]) -> None:
-    """Raises UsageError for an option that `option` has already decided."""
-    from bench_loop.errors import UsageError
-
-    for parameter in ctx.command.params:
-        name = parameter.name or ""
-        is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if is_given and name not in allowed:
-            raise UsageError(
-                f"{option} takes the plan and its settings as they were.",
-                remedy=f"Leave {parameter.opts[0]} out.",
-            )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bench_loop.commands._source import result_file
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -34,7 +36,7 @@ or holds private text, 6 refused by the site or not reached.
 
 
 @click.command(epilog=EPILOG)
-@click.argument("file", metavar="FILE|latest")
+@click.argument("file", metavar="FILE|RUN|latest")
 @click.option("--site", metavar="URL", help="Where to send it; else BENCHLOOP_SITE.")
 @click.option("--dry-run", is_flag=True, help="Let the site check it and store nothing.")
 @click.option(
@@ -54,17 +56,16 @@ def command(
     allow_private: bool,
     as_json: bool,
 ) -> int:
-    """Send a result to a BenchLoop site.
+    """Send a result to a BenchLoop site: a file, a run by its id, or the newest.
 
     The bytes of the file are sent as they are, and nothing else but your API key (BENCHLOOP_TOKEN,
     or token under [site] in config.toml). Nothing is sent before you say yes; a pipe is not a yes.
     """
     from bench_loop.errors import SubmitError
     from bench_loop.privacy import private_findings, this_person
-    from bench_loop.result.store import newest_result
     from bench_loop.submit import send, site_address, site_token
 
-    path = newest_result(file)
+    path = result_file(file)
     data = read_bytes(path)
     result = submittable(data, str(path))
     findings = private_findings(data, this_person())

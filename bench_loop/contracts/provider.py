@@ -8,6 +8,7 @@ may take.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from pydantic import Field
@@ -91,6 +92,37 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Give back everything, a child process included. May be called twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server answers `/v1/chat/completions`, for a program that speaks to it itself."""
+
+    root: str
+    """The URL without `/v1`."""
+    api_key: str | None = field(repr=False)
+    is_ollama: bool = False
+    """Whether it has Ollama's own routes beside."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What it wants to be sent beside a request."""
+        return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """What a provider has beside that, where its server can be spoken to by others."""
+
+    def address(self) -> Address:
+        """That of its server."""
+
+    def pinned_fields(self, request: ChatRequest) -> dict[str, str | float | bool | None]:
+        """What of `request` is the benchmark's to say in anybody's request of a chat completion,
+        in the server's own words: sampling, seed, the switch for thinking.
+
+        A dot leads into an object (`chat_template_kwargs.enable_thinking`).
+        """
 
 
 @runtime_checkable

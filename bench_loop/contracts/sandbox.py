@@ -58,6 +58,7 @@ class SandboxRun:
     `exit_status` is negative for a signal, and None when the program was killed from outside.
     `limit` is the limit that ended it or was hit. `skipped` names what lay in the work folder and
     is no regular file (links, FIFOs, sockets) or has no plain name; no link is ever followed.
+    `is_read_back`: `files` were read to the end, so that what is not among them is not there.
     """
 
     exit_status: int | None
@@ -67,6 +68,7 @@ class SandboxRun:
     limit: Limit | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    is_read_back: bool = False
 
     @property
     def is_timed_out(self) -> bool:

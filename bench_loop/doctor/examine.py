@@ -20,9 +20,9 @@ from bench_loop.machine.detect import detect
 from bench_loop.machine.facts import MachineFacts
 from bench_loop.machine.listener import machine_behind
 from bench_loop.names.parse import parse_model
+from bench_loop.programs.known import all_harnesses
 from bench_loop.providers import discover
 from bench_loop.providers.discover import FoundServer
-from bench_loop.registry import load, names
 from bench_loop.sandboxes.ladder import open_sandbox
 
 Say = Callable[[str], object]
@@ -226,16 +226,16 @@ def examine_sandbox() -> Iterator[Finding]:
 
 
 def examine_harnesses() -> Iterator[Finding]:
-    """Every harness that this installation knows, with its version."""
-    folder = config.bundled("harnesses")
-    for name in names(folder):
-        try:
-            version = str(load("harness", folder, name).Adapter().version)
-        except BenchLoopError as error:
-            evidence = f"{name}: {error.message.rstrip('.')}"
-            yield _setup("harness_missing", "note", "harness", evidence, error.remedy)
-        else:
-            yield _setup("harness_ok", "ok", "harness", f"{name} {version}")
+    """The harnesses that can be run, and in one line those that could be installed."""
+    known = all_harnesses()
+    for one in known:
+        if one.is_here:
+            evidence = f"{one.adapter.name} {one.adapter.version}"
+            yield _setup("harness_ok", "ok", "harness", evidence)
+    if absent := [one.adapter.name for one in known if not one.is_here]:
+        evidence = f"not installed: {', '.join(absent)}"
+        remedy = "bench-loop harness install NAME, to measure a model inside of one"
+        yield _setup("harness_missing", "note", "harness", evidence, remedy)
 
 
 def _server(

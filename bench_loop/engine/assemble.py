@@ -60,6 +60,7 @@ def assemble(run: Recorded) -> RunResult:
         finished_at=max(part.last_at for part in run.parts),
         total_runtime_s=run.runtime_s,
         parts=run.part_records(),
+        matrix=planned.matrix,
         fingerprint=UNSET,
         subject=subject(conditions, run.usable),
         machine=conditions.machine,
@@ -103,6 +104,7 @@ def subject(conditions: Conditions, usable: Usable | None = None) -> Subject:
         provider_version=" ".join(filter(None, (server.engine, server.version))) or None,
         harness=conditions.harness,
         harness_version=conditions.harness_version,
+        harness_config_hash=conditions.harness_config_hash,
         context=ContextFacts(
             declared=model.context_declared,
             loaded=model.context_loaded,
@@ -164,6 +166,7 @@ def _settings(run: Recorded) -> Settings:
             "flash_attention": server.flash_attention,
             "parallel_slots": server.parallel_slots,
             "threads": server.threads,
+            "harness": run.conditions.harness_settings,
         }
     )
 

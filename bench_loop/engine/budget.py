@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bench_loop.contracts.harness import HarnessAdapter
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.context import (
     PROBE_SHARE,
@@ -14,6 +15,7 @@ from bench_loop.engine.context import (
     first_prompt_characters,
 )
 from bench_loop.engine.forecast import Forecast, TimeLeft
+from bench_loop.engine.harness_work import Added, added
 from bench_loop.engine.pace import Pace, Work
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.profiles import PROFILES
@@ -50,6 +52,8 @@ class Outset:
     rates: Rates
     window: int
     schedule: Schedule
+    program: HarnessAdapter | None = None
+    """The harness, where it is a program; None: it is none."""
 
 
 def fit(outset: Outset, elapsed_s: float = 0.0) -> Fit:
@@ -98,23 +102,36 @@ def refit(
     return Fit(speed_plan, plan_s(outset, speed_plan), speed_budget_s, found, left)
 
 
-def unmeasured(plan: RunPlan, done: Iterable[Trial]) -> Forecast:
+def unmeasured(
+    plan: RunPlan, done: Iterable[Trial], program: HarnessAdapter | None = None
+) -> Forecast:
     """The forecast of a run without a calibration: it learns all from its first trials."""
-    found = Forecast(None, quality_work(plan, plan.context_window))
+    found = Forecast(None, quality_work(plan, plan.context_window, program))
     _take_in(found, done)
     return found
 
 
-def quality_work(plan: RunPlan, window: int) -> Iterator[Work]:
+def quality_work(
+    plan: RunPlan, window: int, program: HarnessAdapter | None = None
+) -> Iterator[Work]:
     """The judged trials to come; of their prompts a guess, a token for every four characters.
 
-    Where a prompt is larger than `window` nothing will be sent.
+    Nothing will be sent where a prompt is larger than `window`, or the `program` of a harness is
+    not given the task.
     """
+    is_first = True
     for suite, task, _ in plan.quality_trials:
-        prompt, budget = most_prompt_tokens(task) / 2, plan.answer_budget(task)
-        if first_prompt_characters(task) / USUAL_CHARACTERS_PER_TOKEN > window:
-            prompt, budget = 0, 0
-        yield Work(suite.pack.name, task.id, prompt, budget)
+        extra: Added | None = Added()
+        if program is not None:
+            extra = added(task, program.capabilities, is_first=is_first)
+        is_too_long = first_prompt_characters(task) / USUAL_CHARACTERS_PER_TOKEN > window
+        if extra is None or is_too_long:
+            yield Work(suite.pack.name, task.id, 0, 0)
+            continue
+        is_first = False
+        prompt = most_prompt_tokens(task) / 2 + extra.prompt_tokens
+        budget = plan.answer_budget(task)
+        yield Work(suite.pack.name, task.id, prompt, budget, extra.seconds)
 
 
 def most_prompt_tokens(task: BenchmarkTask) -> int:
@@ -158,7 +175,7 @@ def _forecast(outset: Outset, speed_plan: SpeedPlan | None, speed_budget_s: floa
         [
             *(Work.of(timing.shape) for timing in timings),
             *_beside_the_plan(outset),
-            *quality_work(plan, outset.window),
+            *quality_work(plan, outset.window, outset.program),
         ],
         speed_plan=speed_plan,
         speed_budget_s=speed_budget_s,
@@ -188,12 +205,13 @@ def _beside_the_plan(outset: Outset) -> Iterator[Work]:
 
 
 def _does_not_fit(outset: Outset, elapsed_s: float, least_s: float) -> UsageError:
-    """Why the run was not begun, and the largest profile that would fit."""
+    """Why the run was not begun, and the largest profile with a look at speed that would fit."""
     name, budget_s = outset.plan.profile.name, outset.options.budget_s
     assert budget_s is not None
     others = {
         other: replace(outset, plan=make_plan(profile=other), options=RunOptions())
-        for other in PROFILES
+        for other, rules in PROFILES.items()
+        if rules.speed_plans
     }
     fitting = [name for name, one in others.items() if elapsed_s + _least_s(one) <= budget_s]
     what = "These suites" if name == "custom" else f"The profile {name}"

@@ -61,8 +61,11 @@ def refuse_cut_task(task: BenchmarkTask, trial: Trial, window: int | None) -> No
     """The same for the first request of a quality trial, whose tokens nobody counted before.
 
     Only a prompt that may not fit the loaded `window` (None: unknown) can have been cut. Some
-    servers leave remembered tokens out of their count, so a short prompt proves nothing.
+    servers leave remembered tokens out of their count, so a short prompt proves nothing. The
+    program of a harness may ask something else first, or shorten the prompt by itself.
     """
+    if trial.harness is not None:
+        return
     read_tokens = trial.requests[0].tokens.prompt if trial.requests else None
     characters = first_prompt_characters(task)
     at_most = characters // FEWEST_CHARACTERS_PER_TOKEN

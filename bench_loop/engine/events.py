@@ -84,6 +84,20 @@ class RunFinished:
     file: Path
 
 
+@dataclass(frozen=True, slots=True)
+class BlockStarted:
+    """An arm of a matrix has the model now, for all tasks of one suite and one trial."""
+
+    number: int
+    count: int
+    model_id: str
+    harness: str
+    suite: str
+    trial: int
+    left_s: tuple[float, float] | None
+    """Seconds that this model's blocks will probably still take, at least and at most."""
+
+
 Event = (
     RunStarted
     | SuitesLeftOut
@@ -93,5 +107,6 @@ Event = (
     | TrialStarted
     | TrialFinished
     | RunFinished
+    | BlockStarted
 )
 Listener = Callable[[Event], None]

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.families import Instance, load_family
+from bench_loop.engine.on_files import id_on_files, on_files
 from bench_loop.engine.packs import Pack, hashed, runs_programs
 from bench_loop.engine.profiles import CUSTOM
 from bench_loop.engine.trajectory import example_output
@@ -51,6 +52,11 @@ def fresh_pack(pack: Pack, seed: int) -> Pack:
 
 def _drawn(pack: Pack, seed: int) -> Mapping[str, BenchmarkTask]:
     """Id of an official task to the fresh instance in its place."""
+    if pack.source is not None:
+        return {
+            id_on_files(task_id, pack.name): on_files(task, pack.name)
+            for task_id, task in _drawn(pack.source, seed).items()
+        }
     by_family: dict[str, list[BenchmarkTask]] = defaultdict(list)
     for task in pack.tasks:
         if task.family is not None:

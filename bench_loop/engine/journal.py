@@ -29,7 +29,9 @@ from bench_loop.engine.plan import RunOptions
 from bench_loop.errors import JournalError, SetupError
 from bench_loop.result.records import (
     Determinism,
+    HarnessSettings,
     Machine,
+    MatrixArm,
     PeakMemory,
     Power,
     Profile,
@@ -74,6 +76,8 @@ class Conditions(Record):
     thinking: bool | None
     harness: str
     harness_version: str
+    harness_config_hash: str | None = None
+    harness_settings: HarnessSettings | None = None
     sandbox: SandboxRecord | None = Field(description="Null: there is none, or none is needed.")
     software: Software
 
@@ -93,6 +97,9 @@ class Planned(Record):
     is_cut_short: bool = Field(
         False, description="Part of a recommendation, ended when it tells enough: never resumed."
     )
+    matrix: MatrixArm | None = Field(
+        None, description="Arm of a matrix, by which alone it goes on; null: it is none."
+    )
 
 
 class PartBegan(Record):
@@ -103,6 +110,7 @@ class PartBegan(Record):
     conditions: Conditions
     left_out: Many[str] = Field(description="Suites that this part cannot run.")
     boot: str = Field(description="Changes with every start of the machine.")
+    block: int | None = Field(None, description="Of the matrix, that this part runs.")
 
 
 class SpeedChosen(Record):

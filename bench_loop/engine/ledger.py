@@ -30,11 +30,15 @@ class Ledger:
         write: Callable[[Sequence[Trial]], None] = lambda trials: None,
         kept: Sequence[Trial] = (),
         clock: Callable[[], float] = time.monotonic,
+        announced: int | None = None,
     ) -> None:
-        """`write` has trials on disk when it returns; `kept` are those of an earlier part."""
+        """`write` has trials on disk when it returns; `kept` are those of an earlier part.
+
+        The next trial is announced by the number after `announced`; None: after all those kept.
+        """
         self.listen = listen
         self._write = write
-        self._number = len(kept)
+        self._number = len(kept) if announced is None else announced
         self.trials: list[Trial] = list(kept)
         self._clock = clock
         self._began = clock()

@@ -44,7 +44,7 @@ def plan_like(result: RunResult, packs: Path | None = None) -> RunPlan:
         )
     if settings.context_window not in WINDOWS:
         raise SetupError(f"No run may ask for a window of {settings.context_window:,} tokens.")
-    is_custom = result.profile in ("custom", "harness")
+    is_custom = result.profile == "custom"
     plan = make_plan(
         profile=None if is_custom else result.profile,
         suites=[suite.suite for suite in result.suites] if is_custom else None,
@@ -99,6 +99,7 @@ def differences(
         update={
             "flash_attention": now.server.flash_attention,
             "parallel_slots": now.server.parallel_slots,
+            "harness": now.harness_settings,
         }
     )
     # The window is known when the model is loaded: the comparison at the end will tell of it.

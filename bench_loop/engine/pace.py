@@ -41,6 +41,8 @@ class Work:
     task_id: str
     prompt_tokens: float
     output_tokens: float
+    program_s: float = 0.0
+    """Of the program of a harness itself, before any was seen; 0: it is none."""
 
     @classmethod
     def of(cls, shape: Shape) -> Work:
@@ -64,6 +66,7 @@ class Pace:
         self._answer_shares = _Shares(prior=ANSWER_SHARE)
         self._forced_share = _Mean(1.0, SHARE_TRIALS)
         self._beside: dict[str, _Mean] = defaultdict(lambda: _Mean(0.0, 0.0))
+        self._program: _Mean | None = None
 
     def seconds(self, work: Work) -> float:
         """Expected seconds of a trial, from its announcement to its record."""
@@ -71,12 +74,12 @@ class Pace:
             return self._shape_s(work) * self._shape_factor(work.task_id)
         prompt = work.prompt_tokens * self._prompt_shares.of(work.suite)
         output = work.output_tokens * self._answer_shares.of(work.suite)
-        return self.request_s(prompt, output) + self._beside_s(work.suite)
+        return self.request_s(prompt, output) + self._beside_s(work)
 
     def _shape_s(self, work: Work) -> float:
         """Expected seconds of a timed trial, by what all requests have shown."""
         output = work.output_tokens * self._forced_share.value
-        return self.request_s(work.prompt_tokens, output) + self._beside_s(work.suite)
+        return self.request_s(work.prompt_tokens, output) + self._beside_s(work)
 
     def _shape_factor(self, task_id: str) -> float:
         """How much longer this shape takes than the others make expect."""
@@ -89,11 +92,11 @@ class Pace:
 
     def learn(self, work: Work, trial: Trial, seconds: float) -> None:
         """Take in a trial that was planned as `work` and took `seconds` in all."""
-        prompt, output = _uncached(trial), trial.tokens.completion
-        if trial.latency_s is None or prompt is None or output is None:
+        prompt, output, latency_s = _uncached(trial), trial.tokens.completion, _model_s(trial)
+        if latency_s is None or prompt is None or output is None:
             return
-        self._learn_speeds(trial, prompt, output, trial.latency_s)
-        self._beside[work.suite].see(seconds - trial.latency_s)
+        self._learn_speeds(trial, prompt, output, latency_s)
+        self._learn_beside(work, seconds - latency_s)
         if not work.is_timed:
             self._prompt_shares.see(work.suite, prompt, work.prompt_tokens)
             self._answer_shares.see(work.suite, output, work.output_tokens)
@@ -116,9 +119,20 @@ class Pace:
         if output > 1:
             self._generation.see((latency_s - first_s) / (output - 1), output - 1)
 
-    def _beside_s(self, suite: str) -> float:
-        """What a trial takes beside its requests: making the prompt, tools, the verifier."""
-        own = self._beside.get(suite)
+    def _learn_beside(self, work: Work, seconds: float) -> None:
+        self._beside[work.suite].see(seconds)
+        if work.program_s:
+            self._program = self._program or _Mean(work.program_s, 1.0)
+            self._program.see(seconds)
+
+    def _beside_s(self, work: Work) -> float:
+        """What a trial takes beside its requests: making the prompt, tools, the verifier.
+
+        A program takes it in all suites alike, as far as is known before its own is seen.
+        """
+        own = self._beside.get(work.suite)
+        if own is None and work.program_s:
+            own = self._program or _Mean(work.program_s, 1.0)
         return max(0.0, own.value) if own else 0.0
 
 
@@ -229,7 +243,7 @@ class _Shares:
 
 def rates_of(trial: Trial) -> Rates | None:
     """Rough speeds from a trial where there was no calibration; None where it does not tell."""
-    prompt, output, latency_s = _uncached(trial), trial.tokens.completion, trial.latency_s
+    prompt, output, latency_s = _uncached(trial), trial.tokens.completion, _model_s(trial)
     if not prompt or not output or not latency_s:
         return None
     first_s = ttft_s(trial) or latency_s / 2
@@ -239,3 +253,8 @@ def rates_of(trial: Trial) -> Rates | None:
 def _uncached(trial: Trial) -> int | None:
     tokens = trial.tokens
     return None if tokens.prompt is None else max(0, tokens.prompt - (tokens.cached or 0))
+
+
+def _model_s(trial: Trial) -> float | None:
+    """Seconds in which the model was asked; of `raw` its tools' as well. None: not known."""
+    return trial.latency_s if trial.harness is None else trial.harness.model_s

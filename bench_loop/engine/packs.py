@@ -1,7 +1,9 @@
 """Packs: the suites' tasks as YAML files, read strictly.
 
 `packs/<suite>/pack.yaml` describes a suite; every other YAML file beside it is one task and is
-named after the task's id (`reasonmath.rain-tank-overflow` is `rain-tank-overflow.yaml`).
+named after the task's id (`reasonmath.rain-tank-overflow` is `rain-tank-overflow.yaml`). A pack
+with `on_files` has no task files: its tasks are those of the pack beside it that this names, put
+on a workspace (on_files.py).
 
 The pack hash covers everything that can change a prompt or a verdict: name, version, dimension,
 convention, settings, profiles, the speed texts and, of each task, its id, messages, verifier,
@@ -32,6 +34,7 @@ from bench_loop.contracts.task import BenchmarkTask, Convention
 from bench_loop.contracts.verifier import Output, TaskScore
 from bench_loop.engine.capabilities import CAPABILITIES
 from bench_loop.engine.generators import family_file, load_generator
+from bench_loop.engine.on_files import CONVENTION, SOURCE_CONVENTION, on_files
 from bench_loop.engine.profiles import CONTEXT_WINDOW
 from bench_loop.engine.strict_yaml import load_strict
 from bench_loop.engine.workspace import artifacts, texts
@@ -48,7 +51,7 @@ MOST_OF_A_FAMILY = 2
 """Official tasks of one family in a suite."""
 
 Dimension = Literal["quality", "speed"]
-PackProfile = Literal["smoke", "quick", "core", "full"]
+PackProfile = Literal["smoke", "quick", "core", "full", "harness"]
 """The profiles to which a pack assigns tasks."""
 
 
@@ -80,6 +83,11 @@ class Manifest(Record):
     dimension: Dimension
     description: str = Field(min_length=1)
     convention: Convention = "whole_reply"
+    on_files: str | None = Field(
+        None,
+        pattern=r"^[a-z_]+$",
+        description="The pack beside it whose tasks it puts on a workspace; it has no others.",
+    )
     profiles: dict[PackProfile, tuple[str, ...] | Literal["all"]]
     settings: PackSettings = PackSettings()
     texts: dict[str, str] = Field({}, description="Name to file: what speed prompts are cut from.")
@@ -104,6 +112,8 @@ class Pack:
     texts: Mapping[str, str]
     """For the speed suite: prose, code and log, from which prompts are cut."""
     folder: Path
+    source: Pack | None = None
+    """The pack whose tasks it puts on a workspace; None: its tasks are its own."""
     fresh_seed: int | None = None
     """Seed that its tasks were drawn with (`fresh_pack`); None: they are those of its files."""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -159,11 +169,12 @@ class PackSuite:
         return list(self.pack.tasks)
 
     def evaluate(self, run_result: HarnessRunResult, task: BenchmarkTask) -> TaskScore:
+        has_files = self.pack.convention == "workspace" and run_result.files is not None
         output = Output(
             text=run_result.final_text,
             thinking=run_result.thinking,
             tool_calls=run_result.tool_calls,
-            files=None if run_result.files is None else texts(artifacts(run_result.files)),
+            files=texts(artifacts(run_result.files or {})) if has_files else None,
             limit=run_result.limit,
             finish_reason=run_result.finish_reason,
             convention=self.pack.convention,
@@ -196,12 +207,16 @@ def read_pack(folder: Path) -> Pack:
     """The pack whose files are in `folder`. Raises PackError that names file, field and reason."""
     file = f"{folder.name}/{MANIFEST}"
     manifest = read_manifest(folder)
-    tasks = tuple(read_task(path, manifest.name) for path in task_files(folder))
+    source = _source(folder, manifest)
+    if source is None:
+        tasks = tuple(read_task(path, manifest.name) for path in task_files(folder))
+        _check_families(folder, tasks)
+    else:
+        tasks = tuple(_checked(on_files(task, manifest.name)) for task in source.tasks)
     if manifest.dimension == "quality" and not tasks:
         raise PackError(file, None, "there is no task beside it")
     if manifest.dimension == "speed" and not manifest.texts:
         raise PackError(file, "texts", "a speed pack needs the texts that prompts are cut from")
-    _check_families(folder, tasks)
     ids = tuple(task.id for task in tasks)
     profiles: dict[str, tuple[str, ...]] = {
         profile: _profile_ids(file, profile, named, ids)
@@ -221,8 +236,27 @@ def read_pack(folder: Path) -> Pack:
         profiles=profiles,
         texts=texts,
         folder=folder,
+        source=source,
     )
     return hashed(pack)
+
+
+def _source(folder: Path, manifest: Manifest) -> Pack | None:
+    """The pack whose tasks this one puts on a workspace; None: it has its own."""
+    if manifest.on_files is None:
+        return None
+    file = f"{folder.name}/{MANIFEST}"
+    if manifest.convention != CONVENTION:
+        raise PackError(file, "convention", f"must be {CONVENTION}, as its tasks are put on files")
+    if own := task_files(folder):
+        raise PackError(f"{folder.name}/{own[0].name}", None, "its pack has the tasks of another")
+    beside = folder.parent / manifest.on_files
+    if not (beside / MANIFEST).is_file():
+        raise PackError(file, "on_files", f"there is no pack {manifest.on_files!r} beside it")
+    if read_manifest(beside).convention != SOURCE_CONVENTION:
+        reason = f"must be a pack whose answers are {SOURCE_CONVENTION}"
+        raise PackError(file, "on_files", reason)
+    return read_pack(beside)
 
 
 def _check_families(folder: Path, tasks: tuple[BenchmarkTask, ...]) -> None:
@@ -260,6 +294,11 @@ def read_task(path: Path, suite: str) -> BenchmarkTask:
     task = _read_task_file(path, _load(path), suite)
     if task.id != f"{suite}.{path.stem}":
         raise PackError(file, "id", f"must be '{suite}.{path.stem}', as the file is named")
+    return _checked(task)
+
+
+def _checked(task: BenchmarkTask) -> BenchmarkTask:
+    """`task`, its expected block checked by its verifier. Raises PackError."""
     verifier_of(task).check(task)
     return task
 
@@ -269,9 +308,7 @@ def read_lone_task(path: Path) -> BenchmarkTask:
     raw = _load(path)
     task_id = raw.get("id")
     suite = task_id.partition(".")[0] if isinstance(task_id, str) else ""
-    task = _read_task_file(path, raw, suite)
-    verifier_of(task).check(task)
-    return task
+    return _checked(_read_task_file(path, raw, suite))
 
 
 def _read_task_file(path: Path, raw: dict[str, Any], suite: str) -> BenchmarkTask:

@@ -26,11 +26,12 @@ WALL_LIMIT_RULE = (
 THINKING_TOKENS = 4096
 """Tokens for thinking, on top of the answer budget."""
 LONG_THINKING_TOKENS = 8192
-LONG_THINKING_SUITES = frozenset({"reasonmath", "coding", "loop_code_fix"})
+LONG_THINKING_SUITES = frozenset({"reasonmath", "coding", "loop_code_fix", "loop_code_fix_files"})
 """Suites whose tasks get more of them."""
 OFFICIAL = Shelf()
 UNMEASURED_WALL_LIMIT_S = 600.0
 """Wall limit of a request before anything is known of the machine's speed, in seconds."""
+UNMEASURED_WALL_LIMIT_RULE = f"{UNMEASURED_WALL_LIMIT_S:g} s, as no speed was measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class RunPlan:
     def wall_limit_rule(self) -> str:
         """How a quality trial gets its wall limit, as the result file tells it."""
         if self.speed_suite is None:
-            return f"{UNMEASURED_WALL_LIMIT_S:g} s, as no speed was measured"
+            return UNMEASURED_WALL_LIMIT_RULE
         return WALL_LIMIT_RULE
 
     def answer_tokens(self, task: BenchmarkTask) -> int:
@@ -215,6 +216,7 @@ def make_plan(
     suites: Sequence[str] | None = None,
     trials: int | None = None,
     context_window: int | None = None,
+    least_window: int = 0,
     is_thinking: bool = False,
     sampling: Sampling | None = None,
     shelf: Shelf = OFFICIAL,
@@ -222,7 +224,7 @@ def make_plan(
     """Plan a run of a profile, or of suites picked by name (all their tasks).
 
     `trials` and `sampling` are for all suites alike; None: each suite is run as its pack says.
-    `context_window` None is the largest that a suite needs.
+    `context_window` None is the largest that a suite needs, and no less than `least_window`.
     Raises UsageError for an unknown name, when both or neither are given, or when there is no fresh
     instance of what was picked; PackError for a pack with a fault.
     """
@@ -246,7 +248,7 @@ def make_plan(
         )
     _refuse_without_instances(planned, shelf)
     refuse_faults(suite.pack for suite in planned if suite.pack.is_private)
-    window = context_window or window_of(suite.pack for suite in planned)
+    window = context_window or max(least_window, window_of(suite.pack for suite in planned))
     plan = RunPlan(rules, planned, trials or 1, sampling or Sampling(), window, is_thinking)
     suites_own = tuple(
         replace(
@@ -257,6 +259,17 @@ def make_plan(
         for suite in planned
     )
     return replace(plan, suites=suites_own)
+
+
+def only_tasks(plan: RunPlan, task_ids: Sequence[str]) -> RunPlan:
+    """`plan` with these of its tasks alone. Raises UsageError for one that it does not have."""
+    known = [task.id for suite in plan.quality_suites for task in suite.tasks]
+    wanted = {pick("task", task_id, known) for task_id in task_ids}
+    suites = (
+        replace(suite, tasks=tuple(task for task in suite.tasks if task.id in wanted))
+        for suite in plan.quality_suites
+    )
+    return replace(plan, suites=tuple(suite for suite in suites if suite.tasks))
 
 
 def window_of(packs: Iterable[Pack]) -> int:

@@ -14,7 +14,8 @@ class ProfileRules:
     name: Profile
     purpose: str
     speed_plans: tuple[SpeedPlan, ...]
-    """Largest first; the largest that fits the speed budget is taken, the last one in any case."""
+    """Largest first; the largest that fits the speed budget is taken, the last one in any case.
+    None at all where speed is not measured."""
     speed_budget_s: float
     answer_tokens_cap: int | None
     """Upper bound of every task's answer budget; None: the task's own."""
@@ -44,6 +45,14 @@ PROFILES: dict[str, ProfileRules] = {
         ),
         ProfileRules("core", "The ranked default.", _LONG, 720, None, True),
         ProfileRules("full", "The audit: core, agent and longcontext.", _LONG, 720, None, True),
+        ProfileRules(
+            "harness",
+            "Comparing harnesses, on work in a folder of files; speed is not measured.",
+            (),
+            0,
+            None,
+            False,
+        ),
     )
 }
 

@@ -7,24 +7,23 @@ that a queue that was killed goes on where it was. Each run has a journal and a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Literal, Protocol, Self
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
-from bench_loop.config import home, replace_file
+from bench_loop.config import home
 from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.record import Count, Many, Record, Seconds, Seed
 from bench_loop.engine.plan import RunOptions
-from bench_loop.engine.run_lock import RunLock, is_live
+from bench_loop.engine.run_lock import is_live
+from bench_loop.engine.state_file import OpenState, read_state
 from bench_loop.engine.stopping import why_stopped
-from bench_loop.errors import BenchLoopError, ResultError, SetupError, UsageError
+from bench_loop.errors import BenchLoopError, ResultError, UsageError
 from bench_loop.machine.rest import Rest
-from bench_loop.result.records import RunResult, RunStatus
-from bench_loop.result.store import field_path, load, new_run_id, read
+from bench_loop.result.records import RunId, RunResult, RunStatus
+from bench_loop.result.store import load, new_run_id
 
 QUEUE = "queue.json"
 PREFIX = "queue-"
@@ -53,6 +52,8 @@ class Asked(Record):
     provider: str | None
     endpoint: str | None
     harness: str
+    harness_options: dict[str, str] = {}
+    is_forced: bool = False
     sandbox_kind: str
     is_unsafe_allowed: bool
     sandbox_user: int | None
@@ -63,6 +64,8 @@ class Asked(Record):
     cool_down_s: Seconds = Field(description="Longest wait between two models.")
     fresh_seed: Seed | None = Field(None, description="Seed of fresh instances; null: frozen.")
     packs: str | None = Field(None, description="Folder of the person's own packs; null: none.")
+    chat_template: str | None = Field(None, description="In place of the model's; null: its own.")
+    yarn_factor: int = Field(1, ge=1, description="Times that the model's window is stretched.")
 
 
 class QueuedRun(Record):
@@ -71,7 +74,7 @@ class QueuedRun(Record):
     model_id: str
     state: State = "waiting"
     reason: Reason | None = Field(None, description="Why it is not complete.")
-    run_id: str | None = Field(
+    run_id: RunId | None = Field(
         None, description="Given before it begins. Null: not tried, or nothing was measured."
     )
     result_file: str | None = None
@@ -113,16 +116,11 @@ class Work(Protocol):
         """Wait until the machine is as it was; a sentence where it never was."""
 
 
-class OpenQueue:
+class OpenQueue(OpenState[Queue]):
     """A queue that this process works through: its file, locked. A context manager."""
 
-    def __init__(self, folder: Path, queue: Queue, held: ExitStack) -> None:
-        self.folder = folder
-        self.queue = queue
-        self._held = held
-
     @classmethod
-    def new(cls, models: tuple[str, ...], asked: Asked) -> Self:
+    def begun(cls, models: tuple[str, ...], asked: Asked) -> Self:
         """A new queue on disk. Raises SetupError where nothing can be written."""
         queue = Queue(
             queue_id=PREFIX + new_run_id(),
@@ -130,9 +128,7 @@ class OpenQueue:
             asked=asked,
             runs=tuple(QueuedRun(model_id=model) for model in models),
         )
-        folder = queues_folder() / queue.queue_id
-        _write(folder, queue)
-        return cls(folder, queue, _locked(folder))
+        return cls.new(queues_folder() / queue.queue_id / QUEUE, queue)
 
     @classmethod
     def resumed(cls, folder: Path) -> Self:
@@ -140,20 +136,12 @@ class OpenQueue:
 
         Raises UsageError when another process works on it, ResultError when it cannot be read.
         """
-        held = _locked(folder)
-        try:
-            return cls(folder, read_queue(folder), held)
-        except BaseException:
-            held.close()
-            raise
+        return cls.opened(folder / QUEUE, Queue, VERSION)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        self._held.close()
+    @property
+    def queue(self) -> Queue:
+        """The queue as it is on disk."""
+        return self.state
 
     def change(self, number: int, **fields: object) -> QueuedRun:
         """Have the model at `number` with these fields on disk."""
@@ -161,11 +149,6 @@ class OpenQueue:
         runs[number] = QueuedRun.model_validate(dict(runs[number]) | fields)
         self.keep(runs=tuple(runs))
         return runs[number]
-
-    def keep(self, **fields: object) -> None:
-        """Have the queue with these fields on disk."""
-        self.queue = self.queue.model_copy(update=fields)
-        _write(self.folder, self.queue)
 
     def work_through(self, work: Work, say: Say) -> Queue:
         """Do what is to be done. Ctrl-C ends it, with what is finished kept, and raises on."""
@@ -301,28 +284,4 @@ def newest_open_queue() -> Path | None:
 
 def read_queue(folder: Path) -> Queue:
     """The queue in `folder`. Raises ResultError with the field when the file is wrong."""
-    file = folder / QUEUE
-    try:
-        queue = Queue.model_validate_json(read(file))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ResultError(str(file), field_path(first["loc"]), first["msg"]) from error
-    if queue.version != VERSION:
-        raise ResultError(str(file), "version", f"this BenchLoop reads version {VERSION}")
-    return queue
-
-
-def _locked(folder: Path) -> ExitStack:
-    held = ExitStack()
-    held.enter_context(RunLock(folder))
-    return held
-
-
-def _write(folder: Path, queue: Queue) -> None:
-    try:
-        replace_file(folder / QUEUE, queue.model_dump_json(indent=1).encode() + b"\n")
-    except OSError as error:
-        raise SetupError(
-            f"The queue cannot be written to {folder}: {error.strerror}.",
-            remedy="Make room on the disk, or set BENCHLOOP_HOME to another folder.",
-        ) from error
+    return read_state(folder / QUEUE, Queue, VERSION)

@@ -93,7 +93,8 @@ class Recorded:
     @property
     def can_go_on(self) -> bool:
         """Whether something of it is left to do that `run --resume` may do."""
-        return not self.is_done and not self.planned.is_cut_short
+        planned = self.planned
+        return not self.is_done and not planned.is_cut_short and planned.matrix is None
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -173,6 +174,7 @@ def _part_record(part: Part, last: Part | None) -> RunPart:
         runtime_s=part.runtime_s,
         after=after,
         is_cut_off=part.ended is None,
+        block=part.began.block,
     )
 
 

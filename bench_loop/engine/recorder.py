@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest, Message, Sampling
+from bench_loop.contracts.harness import HarnessRunResult
 from bench_loop.contracts.provider import Provider, Watch
 from bench_loop.errors import (
     EngineRejectedError,
@@ -64,9 +65,16 @@ class TrialLog:
 class Recorder:
     """Carries the requests of one trial after another. Not for use by several threads at once."""
 
-    def __init__(self, provider: Provider, pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        pause: Callable[[float], None] = time.sleep,
+        control: Recorder | None = None,
+    ) -> None:
+        """`control` asks the control requests where `provider` counts what it is asked."""
         self._provider = provider
         self._pause = pause
+        self._control = control or self
         self._settings: TrialSettings | None = None
         self._watch: Watch | None = None
         self.log = TrialLog(time.monotonic())
@@ -110,13 +118,21 @@ class Recorder:
                 last = error
                 if _is_final(error):
                     raise
-                is_stack_at_fault = self._control_succeeds(settings) and is_stack_at_fault
+                is_stack_at_fault = self._control.control_succeeds(settings) and is_stack_at_fault
                 if attempt + 1 < TRIES:
                     asked = error.retry_after_s or BACKOFF_S * 2**attempt
                     self._pause(min(asked, MAX_PAUSE_S))
         if is_stack_at_fault:
-            raise _stack_fault(last) from last
+            raise stack_fault(last) from last
         raise last
+
+    def settle(self, made: HarnessRunResult) -> HarnessRunResult:
+        """`made` as it is: a harness in this process knows all that happened."""
+        return made
+
+    def fault(self) -> ProviderError | None:
+        """None: a harness in this process has met all failures itself."""
+        return None
 
     def _left(self, settings: TrialSettings) -> tuple[int, float]:
         """Tokens and seconds that the trial has left. Raises LimitReachedError."""
@@ -158,7 +174,7 @@ class Recorder:
         )
         return reply
 
-    def _control_succeeds(self, settings: TrialSettings) -> bool:
+    def control_succeeds(self, settings: TrialSettings) -> bool:
         """Whether the server answers a fixed short prompt: then the fault is not its absence."""
         try:
             reply = self._provider.chat(
@@ -183,7 +199,8 @@ def _is_final(error: ProviderError) -> bool:
     return not error.is_transient
 
 
-def _stack_fault(error: ProviderError) -> EngineRejectedError:
+def stack_fault(error: ProviderError) -> EngineRejectedError:
+    """`error` as that of a server which answers other requests."""
     if isinstance(error, EngineRejectedError):
         return error
     return EngineRejectedError(error.message, reason="engine_crashed", status=error.status)

@@ -34,6 +34,8 @@ _REMEDIES = {
     "thinking": "Switch the model's thinking as it was",
     "harness": "Use the harness that the run began with",
     "harness_version": "Install that version of the harness",
+    "harness_config_hash": "Install the version of BenchLoop that configures it so",
+    "harness_settings": "Give the options of the harness, its place and --force as they were",
     "sandbox": "Provide the sandbox that the run began with",
     "software": "Install that version of BenchLoop",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager as Context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +12,16 @@ from pathlib import Path
 from bench_loop.config import runs_folder
 from bench_loop.contracts.chat import Message
 from bench_loop.contracts.harness import HarnessAdapter
-from bench_loop.contracts.provider import ModelFacts, OwnServer, Provider, ServerFacts
+from bench_loop.contracts.provider import (
+    Addressed,
+    ModelFacts,
+    OwnServer,
+    Provider,
+    ServerFacts,
+)
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.engine.assemble import assemble, planned_settings, run_index, software
+from bench_loop.engine.blocks import Turn
 from bench_loop.engine.budget import (
     Fit,
     Outset,
@@ -60,6 +68,13 @@ from bench_loop.engine.speed_plans import wall_limit_s
 from bench_loop.engine.speed_suite import SpeedSuite
 from bench_loop.engine.stopping import OUT_OF_TIME, StopEarly, why_stopped
 from bench_loop.engine.telemetry import Telemetry
+from bench_loop.engine.trials import (
+    Outside,
+    Trials,
+    behind_gateway,
+    in_process,
+    raw_behind_gateway,
+)
 from bench_loop.errors import ContextCutError, ProviderError, SandboxError, UsageError
 from bench_loop.machine.boot import boot_mark
 from bench_loop.machine.sampling import make_sampler
@@ -84,6 +99,10 @@ class Setup:
     """Thinking on or off; None where the model has no such switch."""
     sandbox: Sandbox | None = None
     """Where code that a model wrote is run; None: suites that need it are left unrun."""
+    outside: Outside | None = None
+    """Where the harness's program runs, and which needs of it were overridden; None: it is none."""
+    gated: Addressed | None = None
+    """The server, where a harness that is no program asks it through the gateway all the same."""
     asked_model: str | None = None
     """The model as the user named it; None: by the name that the server gives it."""
 
@@ -101,10 +120,12 @@ class Run:
         telemetry: Telemetry | None = None,
         resumed: OpenRun | None = None,
         run_id: str | None = None,
+        turn: Turn | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`resumed` is a run that was begun before, with this plan, and is to be gone on with; the
         budget in its options is for what is left. `run_id` is the id of a new one, None: any.
+        `turn` is the block of a matrix that is run now, None: the whole plan.
 
         `clock` gives the seconds that the forecast and the budget of the run go by.
         """
@@ -118,6 +139,7 @@ class Run:
         self._telemetry = telemetry or _telemetry(setup)
         self._resumed = resumed
         self._run_id = run_id
+        self._turn = turn
         self._clock = clock
         self._began = clock()
         self._probes = Probes(self._recorder, self._settings(FIRST_SEED + 1))
@@ -186,6 +208,7 @@ class Run:
             ),
             output=str(self._output.resolve()),
             is_cut_short=self._plan.is_cut_short,
+            matrix=self._turn.matrix if self._turn else None,
         )
 
     def _begin_part(self, started_at: datetime) -> None:
@@ -196,21 +219,23 @@ class Run:
                 conditions=self._conditions,
                 left_out=self._left_out,
                 boot=boot_mark(),
+                block=self._turn.block.number if self._turn else None,
             )
         )
         self._known = self._journal.read()
         self._rates = self._known.rates
-        self._ledger = Ledger(self._hear, self._keep, self._known.trials, self._clock)
-        self._ledger.forecast = unmeasured(self._plan, self._known.trials)
+        total, kept = len(self._plan.quality_trials), self._known.trials
+        if self._turn is not None:
+            total, kept = len(self._turn.block.task_ids), self._turn.block.of(kept)
+        self._ledger = Ledger(
+            self._hear, self._keep, self._known.trials, self._clock, announced=len(kept)
+        )
+        if self._turn is None:
+            self._ledger.forecast = unmeasured(self._plan, self._known.trials, self._program)
         if self._options.budget_s is not None:
             self._ledger.deadline = self._began + self._options.budget_s
         self._listen(
-            RunStarted(
-                self._journal.run_id,
-                self._setup.model.model_id,
-                len(self._plan.quality_trials),
-                kept=tuple(self._known.trials),
-            )
+            RunStarted(self._journal.run_id, self._setup.model.model_id, total, kept=tuple(kept))
         )
         if self._left_out:
             self._listen(SuitesLeftOut(self._left_out, NO_SANDBOX, SANDBOX_REMEDY))
@@ -254,9 +279,10 @@ class Run:
         if self._plan.is_cut_short:  # Its budget ends it, whatever was predicted.
             options = replace(options, budget_s=None)
         if options.need_speed and self._plan.speed_suite is None:
+            named = ",".join(suite.pack.name for suite in self._plan.suites)
             raise UsageError(
                 "These options rest on the speed suite, which is not in this run.",
-                remedy="Add it: --suites speed,...",
+                remedy=f"Add it: --suites speed,{named}",
             )
         slots, most = self._setup.server.parallel_slots, max(self._options.concurrency, default=0)
         if slots is not None and most > slots:
@@ -339,7 +365,10 @@ class Run:
         if self._telemetry.has_power and self._plan.profile.is_ranked and not self._resumed:
             self._listen(Noted("Reading the idle power"))
             self._telemetry.rest()
-        found = self._fit(Outset(self._plan, self._options, rates, self._window, timer.schedule))
+        outset = Outset(
+            self._plan, self._options, rates, self._window, timer.schedule, self._program
+        )
+        found = self._fit(outset)
         curve = wanted_curve(self._plan, self._options, rates, self._window)
         if self._options.has_context_curve and not curve:
             raise UsageError(
@@ -378,6 +407,11 @@ class Run:
         return found
 
     @property
+    def _program(self) -> HarnessAdapter | None:
+        """The harness, where it is a program."""
+        return self._setup.harness if self._setup.outside is not None else None
+
+    @property
     def _window(self) -> int:
         """The loaded window; where it could not be read back, the one that was asked for."""
         return self._conditions.model.context_loaded or self._plan.context_window
@@ -386,15 +420,24 @@ class Run:
         loaded = self._conditions.model.context_loaded
         return QualitySuites(
             self._plan,
-            self._setup.harness,
+            self._trials(),
             self._setup.sandbox,
-            self._recorder,
             self._ledger,
             self._settings,
-            self._rates,
             WindowGuard(self._count_tokens, self._probes.sample, loaded),
             loaded,
+            self._turn,
         )
+
+    def _trials(self) -> Context[Trials]:
+        setup = self._setup
+        if setup.gated is not None:
+            return raw_behind_gateway(
+                setup.harness, self._recorder, setup.gated, setup.sandbox, self._rates
+            )
+        if setup.outside is None:
+            return in_process(setup.harness, self._recorder, setup.sandbox, self._rates)
+        return behind_gateway(setup.harness, self._recorder, setup.outside, self._rates)
 
     def _count_tokens(self, text: str) -> int | None:
         return self._setup.provider.count_tokens(self._setup.model.model_id, text)
@@ -453,6 +496,8 @@ def conditions_of(
         thinking=setup.thinking,
         harness=setup.harness.name,
         harness_version=setup.harness.version,
+        harness_config_hash=setup.harness.config_hash,
+        harness_settings=setup.outside.settings if setup.outside else None,
         sandbox=setup.sandbox.record() if setup.sandbox and plan.needs_sandbox else None,
         software=software(),
     )

@@ -122,6 +122,17 @@ def _has_begun(journal: Path) -> bool:
         return True  # Whoever reads it tells why it cannot be read.
 
 
+def known_run(run_id: str) -> Recorded | None:
+    """The run of this id, as its journal tells it; None: it has not begun.
+
+    Raises JournalError where it has and cannot be read: to begin it anew would lose it.
+    """
+    file = runs_folder() / run_id / JOURNAL
+    if not file.exists() or not _has_begun(file):
+        return None
+    return read_journal(file)[0]
+
+
 def find_run(name: str) -> Path:
     """The folder of the run that `name` means: a run id, a part of one alone, or a path.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,13 +16,11 @@ from typing import Any, Self
 import psutil
 
 from bench_loop.errors import SetupError, UsageError
+from bench_loop.file_lock import hold
 
 LOCK = "lock"
 SAME_START_S = 2.0
 """Two readings of one process's start may differ by so much."""
-
-_LOCKED_BYTE = 1 << 20
-"""Windows locks bytes of the file; this one lies behind all that is in it."""
 
 
 class RunLock:
@@ -39,7 +36,7 @@ class RunLock:
                 remedy="Give yourself the right to write there, or make room on the disk.",
             ) from error
         try:
-            _hold(self._descriptor)
+            hold(self._descriptor)
         except OSError as error:
             os.close(self._descriptor)
             pid = _owner(folder).get("pid")
@@ -81,17 +78,3 @@ def _owner(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return owner if isinstance(owner, dict) else {}
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _hold(descriptor: int) -> None:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-else:
-    import fcntl
-
-    def _hold(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

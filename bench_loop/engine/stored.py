@@ -58,7 +58,13 @@ def stored_runs() -> list[StoredRun]:
     for file in result_files(results_folder()):
         if file not in known:
             found.append(_of_file(file))
-    return sorted(found, key=lambda run: run.run_id, reverse=True)
+    return sorted(found, key=_age, reverse=True)
+
+
+def _age(run: StoredRun) -> tuple[str, float]:
+    """Later is larger: an id tells the second, the result what came first within it."""
+    began = run.result.started_at.timestamp() if run.result else 0.0
+    return run.run_id.partition("-")[0], began
 
 
 def stored_run(name: str) -> StoredRun:

@@ -186,7 +186,7 @@ class WorkspaceToolbox:
         return "deleted"
 
     def _run(self, command: str) -> str:
-        """Run a command line; what it leaves of files is the workspace from now on."""
+        """Run a command line; what it leaves of files, if all is known, is the workspace then."""
         assert self._sandbox is not None
         argv = tuple(command.split())
         if not argv:
@@ -194,7 +194,7 @@ class WorkspaceToolbox:
         env = {"PYTHONDONTWRITEBYTECODE": "1"}
         program = Program(argv, self._files, env=env, wants_files=True)
         run = self._sandbox.run(program, wall_s=self._wall_s)
-        if run.limit != "files":
+        if run.is_read_back:
             self._keep({name: content for name, content in run.files.items() if _is_plain(name)})
         return _told(run)
 

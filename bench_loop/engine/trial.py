@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import Protocol
 
-from bench_loop.contracts.chat import ChatReply, Message, TokenCounts
+from bench_loop.contracts.chat import ChatReply, FinishReason, Message, TokenCounts
 from bench_loop.contracts.harness import HarnessAdapter, HarnessRunResult
 from bench_loop.contracts.provider import Watch
 from bench_loop.contracts.task import BenchmarkSuite, BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
-from bench_loop.engine.recorder import Recorder, TrialLog, TrialSettings
+from bench_loop.engine.harness_record import harness_trial
+from bench_loop.engine.recorder import TrialLog, TrialSettings
 from bench_loop.engine.workspace import artifacts
 from bench_loop.errors import EngineRejectedError, HarnessError, ProviderError, SandboxError
 from bench_loop.result.records import Trial
@@ -17,12 +20,30 @@ from bench_loop.scoring.rates import TRUST
 from bench_loop.verifiers.judging import task_prompt_hash
 
 
+class Recording(Protocol):
+    """What keeps the requests of one trial after another: a recorder, or a gateway's."""
+
+    @property
+    def log(self) -> TrialLog:
+        """What has passed in the trial so far."""
+
+    def begin(self, settings: TrialSettings, watch: Watch | None = None) -> None:
+        """Start a trial."""
+
+    def settle(self, made: HarnessRunResult) -> HarnessRunResult:
+        """What the harness made, with what only the recorder knows. Raises HarnessError for one
+        that did not come to ask the model."""
+
+    def fault(self) -> ProviderError | None:
+        """How the server failed the trial, whatever the harness says of it; None: it did not."""
+
+
 def run_trial(
     suite: BenchmarkSuite,
     task: BenchmarkTask,
     number: int,
     harness: HarnessAdapter,
-    recorder: Recorder,
+    recorder: Recording,
     settings: TrialSettings,
     watch: Watch | None = None,
 ) -> Trial:
@@ -31,25 +52,44 @@ def run_trial(
     made: HarnessRunResult | None = None
     try:
         made = harness.run_task(task)
+        made = recorder.settle(made)
         verdict = suite.evaluate(made, task)
-    except EngineRejectedError as error:
-        verdict = _no_answer("fail", error.reason, error.message)
-    except ProviderError as error:
-        verdict = _no_answer("infrastructure_error", "server_failed", error.message)
-    except HarnessError as error:
-        verdict = _no_answer("harness_error", "harness_failed", error.message)
-    except SandboxError as error:
-        verdict = _no_answer("infrastructure_error", "sandbox_failed", error.message)
+    except (ProviderError, HarnessError, SandboxError) as error:
+        verdict = _of_error(error)
+    # What was done right in spite of the server is done; all else says nothing of the model.
+    if verdict.outcome != "pass" and (fault := recorder.fault()) is not None:
+        verdict = _of_error(fault)
     return _record(task, number, settings.seed, recorder.log, made, verdict)
 
 
-def unsent_trial(
-    task: BenchmarkTask, number: int, recorder: Recorder, settings: TrialSettings, why: str
-) -> Trial:
+def unsent_trial(task: BenchmarkTask, number: int, settings: TrialSettings, why: str) -> Trial:
     """The record of a task that the loaded window cannot hold: it is failed without a request."""
-    recorder.begin(settings)
-    verdict = _no_answer("fail", "context_overflow", why)
-    return _record(task, number, settings.seed, recorder.log, None, verdict)
+    return _unasked(task, number, settings, _no_answer("fail", "context_overflow", why))
+
+
+def inapplicable_trial(
+    task: BenchmarkTask, number: int, settings: TrialSettings, why: str
+) -> Trial:
+    """The record of a task that the harness lacks a capability for: it is not asked and counts
+    neither for nor against the model."""
+    verdict = _no_answer("not_applicable", "harness_lacks_capability", why)
+    return _unasked(task, number, settings, verdict)
+
+
+def _unasked(
+    task: BenchmarkTask, number: int, settings: TrialSettings, verdict: TaskScore
+) -> Trial:
+    log = TrialLog(time.monotonic())
+    return _record(task, number, settings.seed, log, None, verdict)
+
+
+def _of_error(error: ProviderError | HarnessError | SandboxError) -> TaskScore:
+    if isinstance(error, EngineRejectedError):
+        return _no_answer("fail", error.reason, error.message)
+    if isinstance(error, HarnessError):
+        return _no_answer("harness_error", "harness_failed", error.message)
+    reason = "server_failed" if isinstance(error, ProviderError) else "sandbox_failed"
+    return _no_answer("infrastructure_error", reason, error.message)
 
 
 def _no_answer(outcome: str, reason: str, message: str) -> TaskScore:
@@ -66,7 +106,6 @@ def _record(
     made: HarnessRunResult | None,
     verdict: TaskScore,
 ) -> Trial:
-    last = log.replies[-1] if log.replies else None
     return Trial.model_validate(
         {
             "suite": task.suite,
@@ -84,7 +123,7 @@ def _record(
             "answer": verdict.answer,
             "latency_s": _latency_s(log, made),
             "tokens": total_tokens(log.replies),
-            "finish_reason": last.finish_reason if last else None,
+            "finish_reason": _finish_reason(log.replies, made),
             "turns": len(log.replies),
             "tool_calls": made.tool_calls if made else (),
             "limit": made.limit if made else None,
@@ -96,13 +135,28 @@ def _record(
             "artifacts": artifacts(made.files) if made and made.files is not None else (),
             "transcript": _transcript(made.transcript) if made and made.transcript else None,
             "requests": tuple(log.requests),
+            "harness": harness_trial(task, made, log) if made else None,
             **_clocks(log.replies),
         }
     )
 
 
+def _finish_reason(
+    replies: Sequence[ChatReply], made: HarnessRunResult | None
+) -> FinishReason | None:
+    """How the output ended that was judged; where there is none, the last reply."""
+    if made is not None:
+        return made.finish_reason
+    return replies[-1].finish_reason if replies else None
+
+
 def _latency_s(log: TrialLog, made: HarnessRunResult | None) -> float | None:
-    """Seconds of model and tools on the trial; where no reply came, those of the vain tries."""
+    """Seconds of model and tools on the trial; where no reply came, those of the vain tries.
+
+    Of the program of a harness, those from its start to its end.
+    """
+    if made is not None and made.wall_s is not None:
+        return made.wall_s
     spent = [exchange.latency_s for exchange in log.replies or log.requests]
     if made is not None and made.tools_s is not None:
         spent.append(made.tools_s)

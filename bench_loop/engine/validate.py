@@ -87,12 +87,15 @@ def validate(folder: Path | None = None, sandbox: Sandbox | None = None) -> Vali
     folders = pack_folders(folder)
     faults: list[Fault] = []
     unchecked: list[str] = []
+    task_count = 0
     for one in folders:
         found = list(_file_faults(one))
         faults += found
         if found:
+            task_count += len(task_files(one))
             continue
         pack = read_pack(one)
+        task_count += len(pack.tasks)
         for task in pack.tasks:
             if sandbox is None and _runs_programs(task):
                 unchecked.append(task.id)
@@ -100,7 +103,7 @@ def validate(folder: Path | None = None, sandbox: Sandbox | None = None) -> Vali
                 faults += task_faults(pack, task, sandbox)
     return Validation(
         packs=tuple(one.name for one in folders),
-        task_count=sum(len(task_files(one)) for one in folders),
+        task_count=task_count,
         faults=tuple(faults),
         unchecked=tuple(unchecked),
     )
@@ -259,7 +262,8 @@ def degenerate_outputs(
 ) -> dict[str, Output]:
     """What no task may accept, by what it is.
 
-    Fixed answers, echoes of the prompt, blind tool calls, and a workspace with nothing left in it.
+    Fixed answers, echoes of the prompt, blind tool calls, and a workspace in which nothing was
+    made, or of which nothing is left.
     """
     prompt = task.messages[-1].content
     lines = prompt.splitlines() or [""]
@@ -276,12 +280,34 @@ def degenerate_outputs(
         for arguments in BLIND_ARGUMENTS:
             name = f"every tool called with {arguments or 'nothing'}"
             outputs[name] = example_output(pack, task, _blind_calls(task, arguments), sandbox)
-    if task.files:
-        # Without a sandbox: what programs would leave is deleted as well.
-        right = example_output(pack, task, task.reference)
-        text = right.text if task.tools else "I deleted everything."
-        outputs["no file left"] = right.model_copy(update={"files": {}, "text": text})
+    if task.tools == "workspace":
+        outputs |= _idle_outputs(pack, task)
+    elif task.files:
+        text = pack.output("I deleted everything.")
+        outputs["no file left"] = text.model_copy(update={"files": {}})
     return outputs
+
+
+def _idle_outputs(pack: Pack, task: BenchmarkTask) -> dict[str, Output]:
+    """A workspace in which nothing was made, with one look around and whatever is said of it.
+
+    The right words alone are no sign of idleness: a task may ask for nothing but a finding.
+    """
+    # Without a sandbox: what programs would leave is not there either.
+    right = example_output(pack, task, task.reference).text
+    left: dict[str, dict[str, str | None]] = {
+        "the files as they were": dict(task.files),
+        "no file left": {},
+        "every file emptied": dict.fromkeys(task.files, ""),
+    }
+    said = {"without a word": "", "with a claim": "Done.", "with the right words": right}
+    looked = pack.output("").model_copy(update={"tool_calls": (CONSTANT_CALL,)})
+    return {
+        f"{state} {words}": looked.model_copy(update={"files": files, "text": text})
+        for state, files in left.items()
+        for words, text in said.items()
+        if files != task.files or text != right
+    }
 
 
 def _blind_calls(task: BenchmarkTask, arguments: dict[str, str]) -> Trajectory:

@@ -48,6 +48,10 @@ def _params(settings: dict[str, Any]) -> Any:
     params.kv_unified = False
     if "chat_template" in settings:
         params.chat_template = settings["chat_template"]
+    if "yarn_factor" in settings:
+        yarn = xllamacpp.llama_rope_scaling_type.LLAMA_ROPE_SCALING_TYPE_YARN
+        params.rope_scaling_type = yarn
+        params.rope_freq_scale = 1 / settings["yarn_factor"]
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F16
     for cpu in (params.cpuparams, params.cpuparams_batch):

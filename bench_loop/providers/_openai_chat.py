@@ -15,24 +15,34 @@ from bench_loop.providers._text import as_count, as_dict, as_dicts, as_seconds, 
 
 def chat_body(request: ChatRequest) -> dict[str, Any]:
     """The request in the fields of the OpenAI standard, and the switch for thinking if asked."""
-    sampling = request.sampling
     body: dict[str, Any] = {
         "model": request.model_id,
         "messages": [message_body(message) for message in request.messages],
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": request.max_tokens,
+    }
+    for name, value in sampling_fields(request).items():
+        outer, _, inner = name.partition(".")
+        body[outer] = {inner: value} if inner else value
+    if request.tools:
+        body["tools"] = list(request.tools)
+    return body
+
+
+def sampling_fields(request: ChatRequest) -> dict[str, str | float | bool | None]:
+    """The fields of the OpenAI standard that say how is sampled, and the switch for thinking."""
+    sampling = request.sampling
+    fields: dict[str, str | float | bool | None] = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "presence_penalty": sampling.presence_penalty,
         "frequency_penalty": 0.0,
         "seed": request.seed,
     }
-    if request.tools:
-        body["tools"] = list(request.tools)
     if request.thinking is not None:
-        body["chat_template_kwargs"] = {"enable_thinking": request.thinking}
-    return body
+        fields["chat_template_kwargs.enable_thinking"] = request.thinking
+    return fields
 
 
 def message_body(message: Message) -> dict[str, Any]:
@@ -54,12 +64,28 @@ def message_body(message: Message) -> dict[str, Any]:
     return body
 
 
-def llama_extras(request: ChatRequest) -> dict[str, Any]:
-    """llama.cpp's own fields; timings on every event tell what came before a cut."""
+def llama_sampling(request: ChatRequest) -> dict[str, float]:
+    """llama.cpp's own words for how is sampled."""
     return {
         "top_k": request.sampling.top_k,
         "min_p": request.sampling.min_p,
         "repeat_penalty": request.sampling.repeat_penalty,
+    }
+
+
+def other_sampling(request: ChatRequest) -> dict[str, float]:
+    """Those of vLLM, SGLang and their like."""
+    return {
+        "top_k": request.sampling.top_k or -1,
+        "min_p": request.sampling.min_p,
+        "repetition_penalty": request.sampling.repeat_penalty,
+    }
+
+
+def llama_extras(request: ChatRequest) -> dict[str, Any]:
+    """llama.cpp's own fields; timings on every event tell what came before a cut."""
+    return {
+        **llama_sampling(request),
         "cache_prompt": request.use_prompt_cache,
         "ignore_eos": request.force_length,
         "timings_per_token": True,
@@ -68,11 +94,7 @@ def llama_extras(request: ChatRequest) -> dict[str, Any]:
 
 def other_extras(request: ChatRequest) -> dict[str, Any]:
     """The fields by which vLLM, SGLang and their like go beyond the standard."""
-    extras: dict[str, Any] = {
-        "top_k": request.sampling.top_k or -1,
-        "min_p": request.sampling.min_p,
-        "repetition_penalty": request.sampling.repeat_penalty,
-    }
+    extras: dict[str, Any] = dict(other_sampling(request))
     if request.force_length:
         extras |= {"ignore_eos": True, "min_tokens": request.max_tokens}
     return extras
@@ -203,15 +225,19 @@ def token_counts(usage: dict[str, Any], timings: dict[str, Any]) -> TokenCounts 
             reasoning=_reasoning_tokens(usage),
             basis="engine_timings",
         )
-    prompt = as_count(usage.get("prompt_tokens")) or None
-    completion = as_count(usage.get("completion_tokens"))
+    return usage_counts(usage, "prompt_tokens", "completion_tokens")
+
+
+def usage_counts(usage: dict[str, Any], read: str, written: str) -> TokenCounts | None:
+    """Counts of a standard usage, whose fields for both kinds of tokens have these names."""
+    prompt, completion = as_count(usage.get(read)) or None, as_count(usage.get(written))
     if prompt is None and completion is None:
         return None
     return TokenCounts(
         prompt=prompt,
-        cached=as_count(as_dict(usage.get("prompt_tokens_details")).get("cached_tokens")),
+        cached=as_count(as_dict(usage.get(f"{read}_details")).get("cached_tokens")),
         completion=completion,
-        reasoning=_reasoning_tokens(usage),
+        reasoning=_reasoning_tokens(usage, written),
         basis="usage",
     )
 
@@ -237,5 +263,5 @@ def _content(value: Any) -> str:
     return "".join(p["text"] for p in as_dicts(value) if isinstance(p.get("text"), str))
 
 
-def _reasoning_tokens(usage: dict[str, Any]) -> int | None:
-    return as_count(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+def _reasoning_tokens(usage: dict[str, Any], written: str = "completion_tokens") -> int | None:
+    return as_count(as_dict(usage.get(f"{written}_details")).get("reasoning_tokens"))

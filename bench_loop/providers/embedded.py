@@ -18,7 +18,14 @@ from typing import IO
 import psutil
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import (
+    Address,
+    FileTemplate,
+    ModelFacts,
+    Provider,
+    ServerFacts,
+    Watch,
+)
 from bench_loop.errors import SetupError
 from bench_loop.providers import _launch, _weights
 from bench_loop.providers._gguf import shape
@@ -52,14 +59,16 @@ def start(
     *,
     slots: int = 1,
     chat_template: str | None = None,
+    yarn_factor: int = 1,
 ) -> Provider:
     """Run `model`, a short name or the path of a GGUF file, and wait until it is loaded.
 
     Weights with a short name are fetched at first use. `threads` None takes every physical core
     that this process may use. Each of `slots` requests at once has a whole `context_window` of its
     own, or the window that the model is made for where that is smaller. `chat_template`, in Jinja,
-    takes the place of the model's. Raises UsageError for an unknown name, SetupError with a remedy
-    when the engine, the weights or the memory for them is missing.
+    takes the place of the model's. `yarn_factor` stretches the window that the model is made for so
+    many times, by YaRN. Raises UsageError for an unknown name, SetupError with a remedy when the
+    engine, the weights or the memory for them is missing.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise SetupError(
@@ -69,15 +78,18 @@ def start(
     say = on_progress or _say_nothing
     weights = _weights.find(model, say)
     say(f"Loading {weights.name}")
+    trained = _trained_window(weights.path)
     settings: dict[str, str | int] = {
         "model": str(weights.path),
         "alias": weights.name,
-        "n_ctx": min(context_window, _trained_window(weights.path) or context_window),
+        "n_ctx": min(context_window, trained * yarn_factor if trained else context_window),
         "n_parallel": slots,
         "n_threads": threads or usable_cores(),
     }
     if chat_template is not None:
         settings["chat_template"] = chat_template
+    if yarn_factor > 1:
+        settings["yarn_factor"] = yarn_factor
     return Embedded(_Child(settings), weights)
 
 
@@ -136,6 +148,12 @@ class Embedded:
     @property
     def server_pid(self) -> int:
         return self._child.pid
+
+    def address(self) -> Address:
+        return self._server.address()
+
+    def pinned_fields(self, request: ChatRequest) -> dict[str, str | float | bool | None]:
+        return self._server.pinned_fields(request)
 
     def server(self) -> ServerFacts:
         facts = self._server.server().model_copy(

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import Address, ModelFacts, Provider, ServerFacts, Watch
 from bench_loop.errors import ModelNotFoundError
 from bench_loop.providers import _faults, _launch
 from bench_loop.providers._ability import refuse_unless_chat
@@ -21,6 +21,7 @@ from bench_loop.providers._ollama_facts import (
     tagged,
     with_running,
 )
+from bench_loop.providers._openai_chat import sampling_fields
 from bench_loop.providers._stream import StreamReader
 from bench_loop.providers._text import as_dict, as_dicts, as_label, nameable, shown
 from bench_loop.providers._transport import ANSWER_LIMIT_S, Transport
@@ -54,7 +55,17 @@ class Ollama:
         total_limit_s: float = math.inf,
     ) -> None:
         limits = (answer_limit_s, total_limit_s)
+        self._api_key = api_key
         self._http = Transport(endpoint, api_key, "Ollama", REMEDY, *limits)
+
+    def address(self) -> Address:
+        """That of its OpenAI-compatible routes, which take no `num_ctx`: the window is Ollama's
+        default, or that of a Modelfile."""
+        return Address(self._http.endpoint.url, self._api_key, is_ollama=True)
+
+    def pinned_fields(self, request: ChatRequest) -> dict[str, str | float | bool | None]:
+        """Its OpenAI-compatible routes know the standard's, and no switch for thinking."""
+        return sampling_fields(request.model_copy(update={"thinking": None}))
 
     def server(self) -> ServerFacts:
         version = as_label(self._http.get_json("/api/version").get("version"))

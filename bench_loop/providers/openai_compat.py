@@ -16,7 +16,14 @@ from typing import Any
 from urllib.parse import quote
 
 from bench_loop.contracts.chat import ChatReply, ChatRequest
-from bench_loop.contracts.provider import FileTemplate, ModelFacts, Provider, ServerFacts, Watch
+from bench_loop.contracts.provider import (
+    Address,
+    FileTemplate,
+    ModelFacts,
+    Provider,
+    ServerFacts,
+    Watch,
+)
 from bench_loop.errors import EngineRejectedError, ModelNotFoundError, ProviderError
 from bench_loop.providers import _faults, _freeing, _launch
 from bench_loop.providers._ability import refuse_unless_chat
@@ -40,9 +47,12 @@ from bench_loop.providers._openai_chat import (
     likely_in_prompt,
     likely_tokens,
     llama_extras,
+    llama_sampling,
     other_extras,
+    other_sampling,
     parse_line,
     read_body,
+    sampling_fields,
 )
 from bench_loop.providers._openai_facts import (
     base_name,
@@ -87,6 +97,21 @@ class OpenAICompat:
         self._identity: Identity | None = None
         self._takes_extras = True
         self._listed_ids: dict[str, str] = {}  # by our name for it: a path is cut to its end
+
+    def address(self) -> Address:
+        return Address(self._http.endpoint.url, self._api_key)
+
+    def pinned_fields(self, request: ChatRequest) -> dict[str, str | float | bool | None]:
+        """Those outside the standard too, unless the server has refused them."""
+        fields = sampling_fields(request)
+        if not self._takes_extras:
+            return fields
+        engine = self._known().engine
+        if engine != "llama.cpp":
+            fields |= other_sampling(request)
+        if engine in ("llama.cpp", "llama-swap"):
+            fields |= llama_sampling(request)
+        return fields
 
     def server(self) -> ServerFacts:
         self._list()

@@ -10,13 +10,17 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from bench_loop.console import NARROW, clean, width
+from bench_loop.console import clean, width
 from bench_loop.contracts.task import BenchmarkTask, Difficulty
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.profiles import ProfileRules
 from bench_loop.report import figures
 
 LEVELS: tuple[Difficulty, ...] = get_args(Difficulty)
+FULL = 72
+"""Below so many columns there is no room for levels, profiles and purposes."""
+NARROW = 48
+"""Below so many columns there is no room for versions."""
 NAMES = ("suite", "task", "profile", "difficulty")
 """Columns whose cells are never broken over two lines."""
 
@@ -37,23 +41,25 @@ def print_suites(
     """All suites, with their number of tasks by level and profile where that fits, the profiles,
     each with the time it is expected to take, and what the suites ask of a model.
     """
-    says_what = width(screen) >= NARROW
+    says_what = width(screen) >= FULL
     names = [rules.name for rules in profiles]
     counted = names if says_what else []
     levels = ["levels"] * says_what
-    columns = ("suite", "version", "tasks", *levels, *counted, "time")
+    versioned = width(screen) >= NARROW
+    columns = ("suite", *["version"] * versioned, "tasks", *levels, *counted, "time")
     suites = _table(*columns, figures={"tasks", "time", "levels", *names})
     for pack in packs:
         counts = [_count(pack, name) for name in counted]
         all_tasks = str(len(pack.tasks)) if pack.tasks else "-"
         by_level = [_levels(pack)] * says_what
         time = _time(times.suites.get(pack.name))
-        _add(suites, pack.name, pack.version, all_tasks, *by_level, *counts, time)
+        version = [pack.version] * versioned
+        _add(suites, pack.name, *version, all_tasks, *by_level, *counts, time)
     table = _table("profile", "tasks", "time", "ranked", "speed plan", figures={"tasks", "time"})
     for rules in profiles:
         tasks = str(sum(len(pack.profiles.get(rules.name, ())) for pack in packs))
         ranked = "yes" if rules.is_ranked else "no"
-        plan = ", ".join(rules.speed_plans)
+        plan = ", ".join(rules.speed_plans) or "-"
         time = _time(times.profiles.get(rules.name))
         _add(table, rules.name, tasks, time, ranked, plan, *[rules.purpose] * says_what)
     _print(screen, suites, table)

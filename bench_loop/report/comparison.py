@@ -23,6 +23,7 @@ from bench_loop.report.marks import (
     wrapped,
 )
 from bench_loop.report.ranks import rank_lines, rank_runs, ranks_json
+from bench_loop.result.compare import not_comparable
 from bench_loop.result.records import RunResult, Spread
 from bench_loop.scoring.paired import Difference, End, RunComparison, compare_runs
 
@@ -64,6 +65,8 @@ class Pair:
     is_same_run: bool
     other_suites: tuple[str, ...] = ()
     """Suites to ask instead, where both runs lie at an end of the scale."""
+    is_harness_alone: bool = False
+    """Nothing but their harnesses speaks against comparing them."""
 
 
 def pairs_with_first(runs: Sequence[RunResult], *, may_harness_differ: bool = False) -> list[Pair]:
@@ -79,7 +82,10 @@ def _pair(letter: str, first: RunResult, run: RunResult, *, may_harness_differ: 
     found = compare_runs(first, run, may_harness_differ=may_harness_differ)
     end = found.quality.end if found.quality else None
     others = () if end is None else tuple(_other_suites(end, (first, run)))
-    return Pair(letter, found, run.fingerprint == first.fingerprint, others)
+    is_harness_alone = bool(found.reasons) and not not_comparable(
+        first, run, may_harness_differ=True
+    )
+    return Pair(letter, found, run.fingerprint == first.fingerprint, others, is_harness_alone)
 
 
 def _other_suites(end: End, runs: Sequence[RunResult]) -> Iterator[str]:
@@ -162,9 +168,10 @@ def print_comparison(
 
 def _title(run: RunResult) -> str:
     """A run in one line: `qwen3:8b Q4_K_M in raw, RTX 4090 24 GB`."""
-    stack = views.stack_name(run.subject, run.machine)
+    stack = views.stack_name(run)
     model = " ".join(filter(None, (stack.model, stack.quantization)))
-    return clean(f"{model} in {stack.harness}, {stack.device}")
+    custom = " (custom)" if stack.custom else ""
+    return clean(f"{model} in {stack.harness}{custom}, {stack.device}")
 
 
 def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> Iterator[Text]:
@@ -172,7 +179,7 @@ def _heads(runs: Sequence[RunResult], names: Sequence[str], screen: Console) -> 
         title = _title(run)
         yield from wrapped(Text.assemble((letter, "accent"), f"  {title}"), screen)
         state = "" if run.status == "complete" else f"{run.status}, "
-        how = "imported" if run.imported else run.profile
+        how = "imported" if run.imported else views.profile(run.profile)
         facts = f"{how}, {state}{figures.moment(run.started_at)}, {clean(name)}"
         yield from wrapped(Text(facts, style="basis"), screen, indent=3)
 
@@ -229,6 +236,9 @@ def _pair_lines(pair: Pair, drawn: Signs, screen: Console) -> Iterator[Text]:
         yield Text(f"{pair.letter} against A: not comparable", style="figure")
         for reason in found.reasons:
             yield from wrapped(Text(clean(reason)), screen, indent=3)
+        if pair.is_harness_alone:
+            hint = "To compare just that: bench-loop compare --across-harnesses"
+            yield from wrapped(Text(hint, style="basis"), screen, indent=3)
     else:
         yield from _forest(pair.letter, found.quality, found.suites, drawn, screen)
         yield from _advice(pair, screen)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 MINUS = "\N{MINUS SIGN}"
 EN_DASH = "\N{EN DASH}"
@@ -27,6 +27,10 @@ _FINEST = 4
 """Digits of a rate or time at most."""
 _COARSEST = 2
 """Digits of a rate or time at least."""
+_EVERY_DIGIT = Context(prec=700)
+"""Of any float before its point, and of any place behind it."""
+_LONGEST = 32
+"""Characters of a number; a longer one, which only made up results hold, is told by its power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +63,11 @@ def place(half_width: float) -> int:
 
 def number(value: float, decimals: int) -> str:
     """`value` at `decimals` places (negative: tens, hundreds), halves up, thousands by comma."""
-    rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+    written, place_ = Decimal(repr(float(value))), Decimal(1).scaleb(-decimals)
+    rounded = written.quantize(place_, ROUND_HALF_UP, _EVERY_DIGIT)
     text = f"{abs(rounded):,.{max(decimals, 0)}f}"
+    if len(text) > _LONGEST:
+        text = f"{abs(rounded):.1e}"
     return f"{MINUS}{text}" if rounded < 0 else text
 
 
@@ -74,6 +81,11 @@ def significant(value: float, digits: int = _SIGNIFICANT) -> str:
 def count(value: int) -> str:
     """A count with thousands by comma: 4,812."""
     return f"{value:,}"
+
+
+def counted(value: int, one: str, several: str | None = None) -> str:
+    """A count with its noun: `1 trial`, `4,812 trials`, `2 harnesses`."""
+    return f"{count(value)} {one if value == 1 else several or f'{one}s'}"
 
 
 def score(value: float, interval: Sequence[float] | None) -> Figure:
@@ -120,10 +132,42 @@ def difference(value: float, interval: Sequence[float] | None) -> Figure:
     return Figure(signed(value, 1), ends, exact(value, interval))
 
 
+def amount(value: float, interval: Sequence[float] | None) -> Figure:
+    """An amount with an interval that need not be even: `8,900` and `8,700–9,200`."""
+    decimals = _decimals(value, interval)
+    ends = EN_DASH.join(number(end, decimals) for end in interval) if interval else None
+    return Figure(number(value, decimals), ends, exact(value, interval))
+
+
+def added(value: float, interval: Sequence[float] | None) -> Figure:
+    """What came on top, always signed: `+7.3` and `+6.9 to +7.8`."""
+    decimals = _decimals(value, interval)
+    ends = " to ".join(signed(end, decimals) for end in interval) if interval else None
+    return Figure(signed(value, decimals), ends, exact(value, interval))
+
+
+def _decimals(value: float, interval: Sequence[float] | None) -> int:
+    """Places of an amount: those of the half-width, but two to four digits of the value; three
+    where no interval is known, and none where it is whole."""
+    half_width = (interval[1] - interval[0]) / 2 if interval else 0
+    if value == 0:
+        return max(place(half_width), 0) if half_width > 0 else 0
+    digits = -1 - _exponent(value)
+    if half_width <= 0:
+        return 0 if value == int(value) and value < 1000 else digits + _SIGNIFICANT
+    return min(max(place(half_width), digits + _COARSEST), digits + _FINEST)
+
+
+MOST_TELLING_RATIO = 1000.0
+"""Between the ends of an interval of a ratio; beyond it nobody learns anything from them."""
+
+
 def ratio(value: float, low: float | None, high: float | None) -> Figure:
-    """How many times as much: `1.52×` and `1.40–1.65`."""
+    """How many times as much: `1.52×` and `1.40–1.65`; of ends that say nothing, that they do."""
     ends = None if low is None or high is None else (low, high)
     words = f"{significant(ends[0], 3)}–{significant(ends[1], 3)}" if ends else None
+    if ends and ends[1] > MOST_TELLING_RATIO * ends[0]:
+        words = "too few to say"
     return Figure(f"{significant(value, 3)}×", words, exact(value, ends))
 
 
@@ -166,9 +210,13 @@ def known_duration(value: float | None) -> str:
 
 def time_left(low_s: float, high_s: float) -> str:
     """An estimate of time to come is a range: `24 to 33 min`, `10 to 40 s`."""
+    if high_s < 1:
+        return "less than 1 s"
     if high_s < 90:
         return f"{number(low_s, 0)} to {number(high_s, 0)} s"
     low, high = number(low_s / 60, 0), number(high_s / 60, 0)
+    if low == "0":
+        return f"{number(low_s, 0)} s to {high} min"
     return f"about {high} min" if low == high else f"{low} to {high} min"
 
 
@@ -200,5 +248,6 @@ def _exponent(value: float) -> int:
 
 def _plain(value: float) -> str:
     """Six decimals at most, and none that says nothing."""
-    text = number(value, 6).rstrip("0").rstrip(".")
+    text = number(value, 6)
+    text = text if "e" in text else text.rstrip("0").rstrip(".")
     return "0" if text == f"{MINUS}0" else text

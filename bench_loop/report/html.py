@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import bench_loop
 from bench_loop.config import bundled
 from bench_loop.engine.gap import gap_among
 from bench_loop.engine.ranking import league_of
+from bench_loop.programs.matrices import matrix_of_runs
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, Bounds, Standing, board
+from bench_loop.report.matrix import matrix_view
+from bench_loop.report.matrix_records import MatrixView
 from bench_loop.report.render import render
 from bench_loop.report.sentences import scoring_rules
 from bench_loop.result.records import Aggregates, RunResult
@@ -28,8 +31,7 @@ def dashboard(results: Sequence[RunResult]) -> str:
     forbids any script but the one that came with it.
     """
     newest_first = sorted(results, key=lambda result: result.finished_at, reverse=True)
-    script = _asset("dashboard.js").read_text(encoding="utf-8")
-    return render(
+    return file_page(
         "report/dashboard.html",
         {
             "board": board([standing(result) for result in newest_first]),
@@ -37,16 +39,35 @@ def dashboard(results: Sequence[RunResult]) -> str:
             "runs": [
                 views.run_view(result, gap_among(result, newest_first)) for result in newest_first
             ],
+            "matrices": _matrices(newest_first),
             "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),
             "profiles": sorted({result.profile for result in results}),
             "latest": figures.moment(newest_first[0].finished_at) if newest_first else None,
             "rules": scoring_rules(),
-            "version": bench_loop.__version__,
-            "stylesheet": stylesheet(),
-            "script": script,
-            "script_hash": _policy_hash(script),
         },
     )
+
+
+def _matrices(results: Sequence[RunResult]) -> list[tuple[str, MatrixView]]:
+    """The matrices of which more than one arm is there, each with its name."""
+    arms: dict[str, list[RunResult]] = {}
+    for result in reversed(results):
+        if result.matrix:
+            arms.setdefault(result.matrix.matrix_id, []).append(result)
+    several = [(name, own) for name, own in arms.items() if len(own) > 1]
+    return [(name, matrix_view(matrix_of_runs(own))) for name, own in reversed(several)]
+
+
+def file_page(template: str, context: Mapping[str, object]) -> str:
+    """A template that extends `report/file.html`, with all that it needs inside."""
+    script = _asset("dashboard.js").read_text(encoding="utf-8")
+    shell = {
+        "version": bench_loop.__version__,
+        "stylesheet": stylesheet(),
+        "script": script,
+        "script_hash": _policy_hash(script),
+    }
+    return render(template, {**context, **shell})
 
 
 def standing(result: RunResult) -> Standing:
@@ -56,7 +77,7 @@ def standing(result: RunResult) -> Standing:
     speed = result.speed
     return Standing(
         href=f"#{result.run_id}",
-        stack=views.stack_name(result.subject, result.machine),
+        stack=views.stack_name(result),
         profile=result.profile,
         league=league_of(result),
         finished_at=result.finished_at,

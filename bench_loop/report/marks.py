@@ -16,6 +16,7 @@ from bench_loop.report.views import OUTCOME_WORDS
 
 PART_GAP = 3
 LABEL = 16
+LABEL_END, BETWEEN = 6, ".."
 """Columns of the name at the left of a line, as long as the longest suite name and a gap."""
 
 COUNT = 12
@@ -35,8 +36,14 @@ Cell = tuple[str, str]
 
 
 def label(name: str, style: str = "label") -> Text:
-    """The name at the left of a line, in LABEL columns however long it is."""
+    """The name at the left of a line, in LABEL columns however long it is.
+
+    Of a plain word that is too long the end stays: suites that belong together differ there.
+    """
     text = Text(clean(name))
+    if text.cell_len >= LABEL and text.plain.isascii():
+        head = LABEL - 1 - len(BETWEEN) - LABEL_END
+        text = Text(f"{text.plain[:head]}{BETWEEN}{text.plain[-LABEL_END:]}")
     text.truncate(LABEL - 1, overflow="ellipsis", pad=True)
     return Text().append(f"{text.plain} ", style=style)
 

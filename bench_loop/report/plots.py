@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bench_loop.contracts.verifier import Outcome
+from bench_loop.report import figures
 
 CELL = 10
 """Side of a tape cell in pixels; cells stand `CELL + GAP` apart."""
@@ -64,6 +65,38 @@ class IntervalPlot:
     whisker: str | None
     lead_x: str | None
     lead_width: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceAxis:
+    """An axis of differences over `width`, zero in the middle, from -`limit` to +`limit` points."""
+
+    limit: float
+    width: int
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        """Its ends, their halves and zero."""
+        half = self.limit / 2
+        points = (-self.limit, -half, 0.0, half, self.limit)
+        return tuple(Tick(f"{self.x(at):.1f}", figures.signed(at, 0)) for at in points)
+
+    def x(self, points: float) -> float:
+        """Where a difference lies; outside the axis it lies at its end."""
+        inside = min(max(points, -self.limit), self.limit)
+        return self.width * (inside + self.limit) / (2 * self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePlot:
+    """A square of eight pixels with its whisker, 24 high; filled where the whisker excludes zero.
+
+    `whisker` is None where no interval is known.
+    """
+
+    dot: str
+    whisker: str | None
+    is_sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +197,24 @@ def interval_plot(
         lead_x=_at(axis.x(lead[0])) if lead else None,
         lead_width=_at(axis.x(lead[1]) - axis.x(lead[0])) if lead else None,
     )
+
+
+def difference_axis(ends: Iterable[float], width: int) -> DifferenceAxis:
+    """An axis on tens that holds all `ends`."""
+    furthest = max((abs(end) for end in ends), default=0.0)
+    return DifferenceAxis(max(10.0, 10.0 * math.ceil(furthest / 10)), width)
+
+
+def difference_plot(
+    axis: DifferenceAxis, value: float, interval: Sequence[float] | None
+) -> DifferencePlot:
+    """A difference in points on `axis`."""
+    whisker, is_sure = None, False
+    if interval:
+        low, high = (f"{axis.x(end):.1f}" for end in interval)
+        whisker = f"M{low} 12H{high}M{low} 8v8M{high} 8v8"
+        is_sure = interval[0] > 0 or interval[1] < 0
+    return DifferencePlot(f"{axis.x(value) - 4:.1f}", whisker, is_sure)
 
 
 def tape(suite: str, tasks: Sequence[tuple[str, Sequence[Outcome]]]) -> Tape:

@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from bench_loop.console import clean, in_signs, signs, width
+from bench_loop.console import Signs, clean, in_signs, signs, width
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.engine.events import (
     Event,
@@ -82,7 +82,7 @@ class RunProgress:
         self._rate: float | None = None
         self._began = self._left_since = clock()
         self._next_sustained_line = self._began
-        self._screen = _Screen(console, self._frame) if console.is_interactive else None
+        self._screen = Screen(console, self._frame) if console.is_interactive else None
         self._lock = self._screen.lock if self._screen else threading.RLock()
 
     def __enter__(self) -> Self:
@@ -193,9 +193,9 @@ class RunProgress:
         if self._screen:
             self._screen.is_still = False
             if trial.outcome not in (None, "pass"):
-                self._last_loss = self._loss_line(trial)
+                self._last_loss = loss_line(trial, self._signs)
         else:
-            self._write(self._finished_line(event))
+            self._write(finished_line(event, self._total, trial.suite))
         self._draw()
 
     def _sustain(self, event: TrialFinished) -> None:
@@ -220,27 +220,6 @@ class RunProgress:
 
     def _write(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True)
-
-    def _finished_line(self, event: TrialFinished) -> Text:
-        trial, total = event.trial, max(self._total, event.number)
-        line = Text(f"[{event.number:>{len(str(total))}}/{total}] ").append_text(label(trial.suite))
-        line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
-        parts = [_short(trial)]
-        if trial.latency_s is not None:
-            parts.append(f"{figures.seconds(trial.latency_s)} s")
-        if event.generation_tps is not None:
-            parts.append(f"{figures.significant(event.generation_tps, 2)} tok/s")
-        if trial.reason:
-            parts.append(clean(trial.reason))
-        return line.append(" " + "  ".join(parts))
-
-    def _loss_line(self, trial: Trial) -> Text:
-        line = Text()
-        line.append(f"{sign(trial.outcome, self._signs)} ", style=trial.outcome or "")
-        line.append(outcome_word(trial.outcome), style=trial.outcome or "")
-        line.append(f"  {_short(trial)}")
-        why = trial.message or trial.reason
-        return line.append(f": {clean(why)}", style="basis") if why else line
 
     def _frame(self) -> Group:
         """The whole display as it is now."""
@@ -284,14 +263,14 @@ class RunProgress:
         line = Text()
         line.append(f"{current.number} of {max(self._total, current.number)}", style="figure")
         line.append(f"   {clean(current.suite)}")
-        return line.append(f"  {_name(current.suite, current.task_id)}", style="basis")
+        return line.append(f"  {task_name(current.suite, current.task_id)}", style="basis")
 
     def _time_line(self) -> Text:
         line = Text()
         left = self._time_left()
         if left:
             line.append(f"{left} left", style="figure").append("   ")
-        line.append(f"{_elapsed(self._clock() - self._began)} so far", style="basis")
+        line.append(f"{elapsed(self._clock() - self._began)} so far", style="basis")
         if self._rate is not None:
             line.append("   ").append(figures.significant(self._rate), style="figure")
             line.append(" tok/s", style="basis")
@@ -304,7 +283,36 @@ class RunProgress:
         return _words(self._left.after(self._clock() - self._left_since))
 
 
-class _Screen:
+def finished_line(
+    event: TrialFinished, total: int, name: str, *, number: int | None = None
+) -> Text:
+    """A finished trial on a pipe, of `total`; `name` says of which suite or harness it is."""
+    trial = event.trial
+    number = event.number if number is None else number
+    total = max(total, number)
+    line = Text(f"[{number:>{len(str(total))}}/{total}] ").append_text(label(name))
+    line.append(f"{outcome_word(trial.outcome):<9}", style=trial.outcome or "")
+    parts = [_short(trial)]
+    if trial.latency_s is not None:
+        parts.append(f"{figures.seconds(trial.latency_s)} s")
+    if event.generation_tps is not None:
+        parts.append(f"{figures.significant(event.generation_tps, 2)} tok/s")
+    if trial.reason:
+        parts.append(clean(trial.reason))
+    return line.append(" " + "  ".join(parts))
+
+
+def loss_line(trial: Trial, drawn: Signs) -> Text:
+    """A trial that was not passed, and why."""
+    line = Text()
+    line.append(f"{sign(trial.outcome, drawn)} ", style=trial.outcome or "")
+    line.append(outcome_word(trial.outcome), style=trial.outcome or "")
+    line.append(f"  {_short(trial)}")
+    why = trial.message or trial.reason
+    return line.append(f": {clean(why)}", style="basis") if why else line
+
+
+class Screen:
     """A display that is drawn on demand and by a slow clock, and that can be held still.
 
     What `frame` reads is changed only under `lock`, and it is drawn only under `lock`.
@@ -337,7 +345,7 @@ class _Screen:
             self.draw()
 
 
-def _elapsed(seconds: float) -> str:
+def elapsed(seconds: float) -> str:
     """Time gone by on a display that is drawn anew: whole seconds, then minutes with seconds."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -351,9 +359,9 @@ def _words(left: TimeLeft) -> str:
 
 
 def _short(trial: Trial) -> str:
-    return _name(trial.suite, trial.task_id)
+    return task_name(trial.suite, trial.task_id)
 
 
-def _name(suite: str, task_id: str) -> str:
+def task_name(suite: str, task_id: str) -> str:
     """A task's name beside its suite's: without the suite's."""
     return clean(task_id).removeprefix(f"{clean(suite)}.")

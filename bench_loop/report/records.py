@@ -64,6 +64,8 @@ class StackName:
     harness_version: str
     harness_shape: str
     device: str
+    custom: str = ""
+    """Why its harness was not run as BenchLoop pins it, as a sentence; empty: it was."""
 
 
 @dataclass(frozen=True, slots=True)

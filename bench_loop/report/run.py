@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bench_loop.engine.packs import load_pack, pack_names
@@ -19,8 +19,11 @@ from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import (
+    PLACES,
+    WHERE,
     device,
     generation_figure,
+    harness_configuration,
     harness_label,
     harness_shape,
     own_way,
@@ -61,7 +64,7 @@ def run_view(result: RunResult, gap: FoundGap | None = None) -> RunView:
     judged = quality_trials(result.trials)
     return RunView(
         run_id=result.run_id,
-        stack=stack_name(result.subject, result.machine),
+        stack=stack_name(result),
         title=title(result.subject, result.machine),
         profile=result.profile,
         status=result.status,
@@ -174,13 +177,6 @@ def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, .
     if result.imported:
         tool = PathNode("another tool's clock", harness_label(result), (), is_probe=False)
         return (_weights_node(subject), _device_node(machine), tool)
-    harness = PathNode(
-        kind="harness, recording" if subject.harness == "raw" else "harness",
-        name=harness_label(result),
-        readings=_request_readings(judged),
-        is_probe=subject.harness == "raw",
-        harness_shape=harness_shape(subject.harness),
-    )
     kinds = sorted({trial.verifier_type for trial in judged if trial.verifier_type})
     verdicts = sum(OUTCOMES[trial.outcome].is_verdict for trial in judged if trial.outcome)
     verifier = PathNode(
@@ -193,8 +189,24 @@ def signal_path(result: RunHeader, judged: Sequence[Trial]) -> tuple[PathNode, .
         _weights_node(subject),
         _device_node(machine),
         _server_node(result),
-        harness,
+        *_harness_nodes(result, judged),
         verifier,
+    )
+
+
+def _harness_nodes(result: RunHeader, judged: Sequence[Trial]) -> Iterator[PathNode]:
+    """`raw`, which records by itself, or the gateway and the program that it stands before."""
+    subject, program = result.subject, result.settings.harness
+    requests = _request_readings(judged)
+    if program is not None:
+        yield PathNode("gateway", "recording proxy", requests, is_probe=True)
+        requests = (WHERE[program.place],)
+    yield PathNode(
+        kind="harness, recording" if subject.harness == "raw" else "harness",
+        name=harness_label(result),
+        readings=requests,
+        is_probe=subject.harness == "raw",
+        harness_shape=harness_shape(subject.harness),
     )
 
 
@@ -276,6 +288,7 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         *((f"trials, sampling of {own.suite}", own_way(own)) for own in settings.by_suite),
         ("answer budget", settings.answer_budget_rule),
         ("wall limit", settings.wall_limit_rule),
+        *_harness_settings(result),
         ("window asked, loaded", _windows(settings.context_window, loaded)),
         ("window declared", figures.count(declared) if declared else None),
         ("window usable", usable(context) if result.imported is None else None),
@@ -289,6 +302,22 @@ def settings_readings(result: RunHeader) -> tuple[Reading, ...]:
         ("on the GPU", _offload(subject)),
         ("same answer twice", determinism(result.determinism) if not result.imported else None),
         *(result.imported.stated.items() if result.imported else ()),
+    )
+
+
+def _harness_settings(result: RunHeader) -> tuple[tuple[str, str | None], ...]:
+    """How the program of a harness was run; empty: it is none."""
+    harness = result.settings.harness
+    if harness is None:
+        return ()
+    options = ", ".join(f"{name} {value}" for name, value in harness.options.items())
+    forced = ", ".join(need.replace("_", " ") for need in harness.forced)
+    return (
+        ("harness ran", PLACES[harness.place]),
+        ("configuration of the harness", harness_configuration(result)),
+        ("limits in the harness", harness.limit_rule),
+        ("options of the harness", options or None),
+        ("needs overridden", forced or None),
     )
 
 
@@ -379,8 +408,7 @@ def command_line(result: RunHeader) -> str:
         words = ["bench-loop", "run", "--model", subject.model_id, "--profile", "quick"]
         return one_line(shlex.join(words), limit=1000)
     words = ["bench-loop", "run", "--model", subject.model_id, "--provider", subject.provider]
-    if subject.harness != "raw":
-        words += ["--harness", subject.harness]
+    words += _harness_words(result)
     if result.profile == "custom":
         words += ["--suites", ",".join(suite.suite for suite in result.suites)]
     else:
@@ -398,6 +426,23 @@ def command_line(result: RunHeader) -> str:
     if settings.context_window != window_of(packs):
         words += ["--context-window", str(settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
+
+
+def _harness_words(result: RunHeader) -> list[str]:
+    """The options that run the same harness in the same way; none for raw."""
+    if result.subject.harness == "raw":
+        return []
+    words = ["--harness", result.subject.harness]
+    settings = result.settings.harness
+    if settings is None:
+        return words
+    for name, value in settings.options.items():
+        words += ["--harness-option", f"{name}={value}"]
+    if settings.forced:
+        words.append("--force")
+    if settings.place == "direct":
+        words += ["--sandbox", "subprocess", "--allow-unsafe"]
+    return words
 
 
 def _texts(*texts: str | None) -> tuple[str, ...]:

@@ -18,8 +18,10 @@ TAIL = 10
 """Characters at the end of a run id that name the run."""
 WIDE = 100
 """From so many columns on there is room for all of a run; below, what matters most stays whole."""
+NARROW = 72
+"""Below so many, the day goes too: the run ids stand in its order."""
 LONGEST_WIDTH = 120
-HEADS = ("run", "started", "model", "profile", "state", "trials", "quality", "tok/s")
+HEADS = ("run", "started", "model", "harness", "profile", "state", "trials", "quality", "tok/s")
 WIDE_ONLY = frozenset({"profile", "trials"})
 NUMBERS = ("trials", "quality", "tok/s")
 STATE_STYLES = {"complete": "pass", "running": "figure", "damaged": "fail"}
@@ -31,7 +33,7 @@ def print_runs(runs: Sequence[StoredRun], screen: Console) -> None:
         screen.print("There are no runs yet. bench-loop quickstart makes one.")
         return
     columns = min(screen.width, LONGEST_WIDTH)
-    heads = [head for head in HEADS if columns >= WIDE or head not in WIDE_ONLY]
+    heads = _heads(columns, runs)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="basis")
     for head in heads:
         table.add_column(
@@ -49,6 +51,16 @@ def print_runs(runs: Sequence[StoredRun], screen: Console) -> None:
         if run.damage:
             screen.print()
             screen.print(Text(clean(run.damage.message), style="fail"), width=width(screen))
+
+
+def _heads(columns: int, runs: Sequence[StoredRun]) -> list[str]:
+    """The columns that have room; the harness only where one of the runs is in another than raw."""
+    left_out = set() if columns >= WIDE else set(WIDE_ONLY)
+    if columns < NARROW:
+        left_out.add("started")
+    if all(run.result is None or run.result.subject.harness == "raw" for run in runs):
+        left_out.add("harness")
+    return [head for head in HEADS if head not in left_out]
 
 
 def _room(columns: int, runs: Sequence[StoredRun], heads: Sequence[str]) -> int:
@@ -74,6 +86,7 @@ def _cells(run: StoredRun, *, is_wide: bool) -> dict[str, Text]:
     if result.imported and run.state == "complete":
         cells["state"] = Text("imported", style="basis")
     cells["model"] = Text(clean(model))
+    cells["harness"] = Text(clean(result.subject.harness))
     cells["profile"] = unknown if result.imported else Text(_profile(result))
     cells["trials"] = Text(figures.count(len(result.trials))) if result.trials else unknown
     cells["quality"] = Text(quality.value) if quality else unknown
@@ -103,6 +116,7 @@ def _run_json(run: StoredRun) -> dict[str, Any]:
         "started_at": result.started_at.isoformat() if result else None,
         "model_id": result.subject.model_id if result else None,
         "quantization": result.subject.quantization if result else None,
+        "harness": result.subject.harness if result else None,
         "profile": result.profile if result else None,
         "fresh_seed": result.settings.fresh_seed if result else None,
         "private_suites": [suite.suite for suite in result.suites if suite.is_private]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.engine.standard import custom_reason
 from bench_loop.machine.forwarders import is_door
 from bench_loop.machine.record import UNKNOWN
 from bench_loop.report import figures
@@ -116,8 +117,21 @@ def notices(header: RunHeader) -> tuple[Notice, ...]:
         found.append(
             Notice("information", "Smoke asks whether everything works. Its scores are not ranked.")
         )
+    if custom := one_line(custom_reason(header), 400):
+        found.append(
+            Notice("limit", f"Custom, not the pinned configuration of its harness. {custom}")
+        )
     found += _task_notices(header)
-    if header.parts and len(header.parts) > 1:
+    if header.matrix is not None:
+        others = [one_line(name, 40) for name in header.matrix.arms]
+        found.append(
+            Notice(
+                "information",
+                f"An arm of a matrix: {', '.join(others)} took turns with the model, block by "
+                "block, so that they can be compared.",
+            )
+        )
+    elif header.parts and len(header.parts) > 1:
         found.append(
             Notice(
                 "information",

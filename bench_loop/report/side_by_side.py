@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bench_loop.contracts.verifier import Outcome
-from bench_loop.report import figures, views
+from bench_loop.report import figures, plots, views
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import Span, StackName
-from bench_loop.report.stack import own_way
+from bench_loop.report.stack import harness_configuration, own_way
 from bench_loop.result.records import RunHeader, RunResult
 from bench_loop.scoring.paired import Difference, Ratio, RunComparison, Verdict, compare_runs
 
@@ -60,9 +59,7 @@ class ForestRow:
     name: str
     letter: str
     number: int
-    whisker: str
-    dot: str
-    is_sure: bool
+    plot: plots.DifferencePlot
     figure: Figure
     word: Word
     tasks: str
@@ -102,7 +99,7 @@ class Comparison:
     lede: tuple[Span, ...]
     heads: tuple[Head, ...]
     forest: tuple[ForestRow, ...]
-    forest_ticks: tuple[tuple[str, str], ...]
+    forest_ticks: tuple[plots.Tick, ...]
     sides: tuple[SideRow, ...]
     settings: tuple[SettingRow, ...]
     tasks: tuple[TaskRow, ...]
@@ -113,16 +110,13 @@ def side_by_side(runs: Sequence[tuple[str, RunResult]]) -> Comparison:
     """Compare 2 to 6 runs, each with its address, against the first."""
     results = [result for _, result in runs]
     found = [compare_runs(results[0], other, may_harness_differ=True) for other in results[1:]]
-    limit = _limit(found)
+    axis = _axis(found)
     differing = _differing_tasks(results)
     return Comparison(
         lede=_lede(results, found),
         heads=_heads(runs, found),
-        forest=_forest(found, limit),
-        forest_ticks=tuple(
-            (f"{_x(value, limit):.1f}", figures.signed(value, 0))
-            for value in (-limit, -limit / 2, 0, limit / 2, limit)
-        ),
+        forest=_forest(found, axis),
+        forest_ticks=axis.ticks,
         sides=_sides(results),
         settings=_settings(results),
         tasks=tuple(differing[:MOST_TASKS]),
@@ -133,7 +127,7 @@ def side_by_side(runs: Sequence[tuple[str, RunResult]]) -> Comparison:
 def _lede(results: Sequence[RunResult], found: Sequence[RunComparison]) -> tuple[Span, ...]:
     spans: list[Span] = []
     for letter, result, compared in zip(LETTERS[1:], results[1:], found, strict=False):
-        name = views.stack_name(result.subject, result.machine)
+        name = views.stack_name(result)
         label = " ".join(filter(None, (name.model, name.quantization)))
         spans += [Span(f"{letter}, {label} in {name.harness}, against A: ")]
         spans.append(Span(compared.verdict, "strong"))
@@ -155,7 +149,7 @@ def _heads(
             Head(
                 letter=LETTERS[place],
                 number=place + 1,
-                stack=views.stack_name(result.subject, result.machine),
+                stack=views.stack_name(result),
                 href=href,
                 remove=f"?runs={others}",
                 word=_word(compared.verdict) if compared else None,
@@ -201,44 +195,40 @@ def _ratio(each: Ratio) -> Figure:
     return figures.ratio(each.value, each.low, each.high)
 
 
-def _limit(found: Sequence[RunComparison]) -> float:
-    """Half the axis of the forest: the furthest end, up to the next ten points."""
+def _axis(found: Sequence[RunComparison]) -> plots.DifferenceAxis:
+    """The axis of the forest: it holds every interval."""
     ends = [
-        max(abs(one.low), abs(one.high))
+        end
         for compared in found
         for one in (compared.quality, *compared.suites)
         if one is not None
+        for end in (one.low, one.high)
     ]
-    return max(10.0, 10.0 * math.ceil(max(ends, default=10.0) / 10))
+    return plots.difference_axis(ends, _FOREST_WIDTH)
 
 
-def _x(value: float, limit: float) -> float:
-    return _FOREST_WIDTH * (value + limit) / (2 * limit)
-
-
-def _forest(found: Sequence[RunComparison], limit: float) -> tuple[ForestRow, ...]:
+def _forest(found: Sequence[RunComparison], axis: plots.DifferenceAxis) -> tuple[ForestRow, ...]:
     names = dict.fromkeys(one.name for compared in found for one in compared.suites)
     rows: list[ForestRow] = []
     for name in ("quality", *names):
         first = len(rows)
         for place, compared in enumerate(found, start=2):
             rows += [
-                _forest_row(one, place, limit, is_first=len(rows) == first)
+                _forest_row(one, place, axis, is_first=len(rows) == first)
                 for one in (compared.quality, *compared.suites)
                 if one is not None and one.name == name
             ]
     return tuple(rows)
 
 
-def _forest_row(one: Difference, number: int, limit: float, *, is_first: bool) -> ForestRow:
-    low, high = f"{_x(one.low, limit):.1f}", f"{_x(one.high, limit):.1f}"
+def _forest_row(
+    one: Difference, number: int, axis: plots.DifferenceAxis, *, is_first: bool
+) -> ForestRow:
     return ForestRow(
         name="quality, all suites" if one.name == "quality" else one_line(one.name),
         letter=LETTERS[number - 1],
         number=number,
-        whisker=f"M{low} 12H{high}M{low} 8v8M{high} 8v8",
-        dot=f"{_x(one.difference, limit) - 4:.1f}",
-        is_sure=one.low > 0 or one.high < 0,
+        plot=plots.difference_plot(axis, one.difference, (one.low, one.high)),
         figure=_figure(one),
         word=_word(one.verdict),
         tasks=f"{one.discordant_count} of {one.task_count}",
@@ -287,6 +277,8 @@ _SETTINGS: tuple[tuple[str, Callable[[RunHeader], object]], ...] = (
     ("profile", lambda run: run.profile),
     ("engine", lambda run: run.subject.provider_version or run.subject.provider),
     ("harness", lambda run: f"{run.subject.harness} {run.subject.harness_version}"),
+    ("configuration of the harness", harness_configuration),
+    ("place of the harness", lambda run: run.settings.harness and run.settings.harness.place),
     ("device class", lambda run: run.machine.device_class),
     ("backend", lambda run: run.machine.backend),
     ("window loaded", lambda run: run.subject.context.loaded if run.subject.context else None),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from bench_loop.contracts.place import PlaceKind
 from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.standard import custom_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import Figure
 from bench_loop.report.printable import one_line
@@ -28,6 +30,16 @@ from bench_loop.result.records import (
 )
 from bench_loop.scoring.speed import reach
 
+PLACES: dict[PlaceKind, str] = {
+    "bubblewrap": "in a sandbox (bubblewrap) whose only network is the model",
+    "direct": "directly on this machine, by choice",
+}
+"""Where the program of a harness ran."""
+
+
+WHERE: dict[PlaceKind, str] = {"bubblewrap": "in a sandbox", "direct": "directly on the machine"}
+"""The same where there is no room."""
+
 
 def harness_shape(harness: str) -> str:
     """Name of the harness's mark in the sprite and of its series colour."""
@@ -35,13 +47,25 @@ def harness_shape(harness: str) -> str:
 
 
 def harness_label(header: RunHeader) -> str:
-    """The harness and its version; `raw (tools)` where suites with tools had its tool loop."""
+    """The harness and its version; `raw (tools)` where suites with tools had its tool loop;
+    `(custom)` where it was not run as it is pinned.
+    """
     name, version = one_line(header.subject.harness), one_line(header.subject.harness_version or "")
+    if custom_reason(header):
+        return f"{name} {version}".rstrip() + " (custom)"
     suites = quality_suites(header)
     with_tools = sum(_has_tools(suite.suite) for suite in suites) if name == "raw" else 0
     if not with_tools:
         return f"{name} {version}".rstrip()
     return f"raw (tools) {version}" if with_tools == len(suites) else f"raw, raw (tools) {version}"
+
+
+def harness_configuration(header: RunHeader) -> str | None:
+    """`standard`, or `custom` with the reason; None: the harness is no program."""
+    if header.settings.harness is None:
+        return None
+    reason = one_line(custom_reason(header), 400)
+    return f"custom: {reason[0].lower()}{reason[1:]}" if reason else "standard"
 
 
 def _has_tools(suite: str) -> bool:
@@ -54,8 +78,9 @@ def trust(word: str, *, is_signed: bool = False) -> Trust:
     return Trust(word, rungs, is_tombstone=word in TOMBSTONES, is_signed=is_signed)
 
 
-def stack_name(subject: Subject, machine: Machine) -> StackName:
+def stack_name(header: RunHeader) -> StackName:
     """Model, quantization, harness and device as a stack is named."""
+    subject, machine = header.subject, header.machine
     return StackName(
         model=one_line(subject.model_id),
         quantization=one_line(subject.quantization) if subject.quantization else None,
@@ -63,7 +88,13 @@ def stack_name(subject: Subject, machine: Machine) -> StackName:
         harness_version=one_line(subject.harness_version or ""),
         harness_shape=harness_shape(subject.harness),
         device=device(machine),
+        custom=one_line(custom_reason(header), 400),
     )
+
+
+def profile(name: str) -> str:
+    """What was run, in words; `custom` alone would be taken for a custom harness."""
+    return "hand-picked suites" if name == "custom" else f"{name} profile"
 
 
 def device(machine: Machine) -> str:

@@ -16,6 +16,7 @@ from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, w
 from bench_loop.report import figures, views
 from bench_loop.report.capabilities import passed_tasks, tag_words
 from bench_loop.report.gap import gap_sentences
+from bench_loop.report.harness_work import harness_readings
 from bench_loop.report.marks import (
     LABEL,
     VALUE,
@@ -35,7 +36,7 @@ from bench_loop.report.progress import RunProgress
 from bench_loop.report.records import LoadTable, Reading
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.speed import load_tables
-from bench_loop.report.stack import harness_label
+from bench_loop.report.stack import PLACES, harness_label
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
 from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
 from bench_loop.scoring.capabilities import capability_scores
@@ -88,6 +89,7 @@ def print_run(
         _head(result, page),
         _lede(result, page),
         _speed(result.speed, page),
+        _readings(harness_readings(result), page),
         _readings((*probe_readings(result), *sensor_readings(result)), page),
         _tapes(result, judged, page),
         _scores(result, judged, page),
@@ -111,6 +113,7 @@ def stack_nodes(header: RunHeader) -> tuple[str, ...]:
     return (
         " ".join(filter(None, (subject.model_id, subject.quantization))),
         subject.provider_version or subject.provider,
+        *(("gateway",) if header.settings.harness or header.matrix else ()),
         harness_label(header),
         "verifier",
     )
@@ -120,13 +123,28 @@ def _head(result: RunResult, page: _Page) -> Iterator[Text]:
     """The signal path, and under it where and how was measured."""
     yield from page.prose(signal_path(stack_nodes(result), page.signs))
     took = figures.known_duration(result.total_runtime_s)
-    how = "imported" if result.imported else f"{result.profile} profile"
+    how = "imported" if result.imported else views.profile(result.profile)
     if result.settings.fresh_seed is not None:
         how += f", fresh instances of seed {result.settings.fresh_seed}"
     count = len(result.parts or ())
-    parted = f" in {count} parts, pauses left out" if count > 1 else ""
-    facts = (views.device(result.machine), _window(result), f"{how}, {took}{parted}")
+    parted = f" in {count} {_parts_word(result)}, pauses left out" if count > 1 else ""
+    facts = (
+        views.device(result.machine),
+        _window(result),
+        f"{how}, {took}{parted}",
+        _place(result),
+    )
     yield from page.prose(Text(clean(", ".join(filter(None, facts))), style="basis"))
+
+
+def _parts_word(result: RunResult) -> str:
+    return "parts" if result.matrix is None else "blocks of a matrix"
+
+
+def _place(result: RunResult) -> str | None:
+    """Where the program of the harness ran; None: it is none."""
+    harness = result.settings.harness
+    return f"{result.subject.harness} ran {PLACES[harness.place]}" if harness else None
 
 
 def _window(result: RunResult) -> str | None:
@@ -354,7 +372,10 @@ def _onward(
         command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
         effect = "shows what would be sent"
     elif result.status != "complete" and result.parts is not None:
-        command, effect = f"bench-loop run --resume {result.run_id}", "goes on with it"
+        whole = f"run --resume {result.run_id}"
+        if result.matrix is not None:
+            whole = f"matrix --resume {result.matrix.matrix_id}"
+        command, effect = f"bench-loop {whole}", "goes on with it"
     else:
         is_smoke = result.status == "complete"
         again = result.model_copy(update={"profile": "quick"}) if is_smoke else result

@@ -21,7 +21,7 @@ from bench_loop.report.records import (
     TrialView,
 )
 from bench_loop.report.stack import score_figure
-from bench_loop.result.records import SuiteResult, Trial
+from bench_loop.result.records import HarnessTrial, SuiteResult, Trial
 from bench_loop.scoring.constants import OUTCOMES as OUTCOME_RULES
 from bench_loop.scoring.suites import is_warmup
 from bench_loop.verifiers.conduct import unnecessary
@@ -158,9 +158,23 @@ def trial_readings(trial: Trial) -> tuple[Reading, ...]:
         ("replies", str(trial.turns)),
         ("tool calls", calls_text(trial.tool_calls) if trial.tool_calls else None),
         ("retries", str(trial.retries) if trial.retries else None),
+        *_harness_readings(trial.harness),
         ("credit", None if trial.score is None else figures.number(trial.score, 2)),
     )
     return tuple(Reading(name, value) for name, value in found if value is not None)
+
+
+def _harness_readings(harness: HarnessTrial | None) -> tuple[tuple[str, str | None], ...]:
+    """Where the time of a harness's program went, and what it says of itself."""
+    if harness is None:
+        return ()
+    return (
+        ("in the model", _known_seconds(harness.model_s)),
+        ("in tools", _known_seconds(harness.tools_s)),
+        ("in the harness", _known_seconds(harness.harness_s)),
+        ("waited for", harness.waited_for),
+        ("the harness says", one_line(harness.failure) if harness.failure else None),
+    )
 
 
 def calls_text(calls: Sequence[CallRecord]) -> str:

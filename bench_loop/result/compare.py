@@ -47,6 +47,17 @@ HARNESS_SETTINGS: tuple[tuple[str, Read], ...] = (
 )
 """Core settings that a comparison of harnesses is about."""
 
+PROGRAM_SETTINGS: tuple[tuple[str, Read], ...] = (
+    ("place of the harness", lambda run: run.settings.harness and run.settings.harness.place),
+    ("limits of the harness", lambda run: run.settings.harness and run.settings.harness.limit_rule),
+    (
+        "needs of the harness that were overridden",
+        lambda run: run.settings.harness and (", ".join(run.settings.harness.forced) or "none"),
+    ),
+)
+"""Core settings of a harness that is a program: equal in any two of them, be they the same or not.
+"""
+
 SPEED_SETTINGS: tuple[tuple[str, Read], ...] = (
     ("engine", lambda run: run.subject.provider_version or run.subject.provider),
     ("KV cache type", lambda run: run.subject.kv_cache_type),
@@ -90,7 +101,15 @@ def not_comparable(
         *_window_difference(a, b),
         *_template_difference(a, b),
         *(() if is_of_harnesses else _differences(HARNESS_SETTINGS, a, b)),
+        *_program_differences(a, b),
     )
+
+
+def _program_differences(a: RunHeader, b: RunHeader) -> list[str]:
+    """Of two programs; beside `raw`, which is none, what differs is the harness itself."""
+    if a.settings.harness is None or b.settings.harness is None:
+        return []
+    return _differences(PROGRAM_SETTINGS, a, b)
 
 
 def _import_reasons(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
@@ -111,8 +130,10 @@ def core_settings(run: RunHeader) -> dict[str, Any]:
     fields = {what: read(run) for what, read in (*CORE_SETTINGS, *HARNESS_SETTINGS)}
     sampling, window = run.settings.sampling, _loaded_window(run)
     own = sorted(run.settings.by_suite, key=lambda one: one.suite)
+    is_program = run.settings.harness is not None
     return {
         **fields,
+        **({what: read(run) for what, read in PROGRAM_SETTINGS} if is_program else {}),
         **({"suites' own settings": [one.model_dump(mode="json") for one in own]} if own else {}),
         INSTANCES: run.settings.fresh_seed,
         "suites": [[suite.suite, suite.version, suite.pack_hash] for suite in _by_name(run)],
@@ -137,6 +158,34 @@ def speed_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
             "One run took its headline speed from the plan minimum, which has other shapes."
         )
     return tuple(reasons)
+
+
+def times_not_comparable(a: RunHeader, b: RunHeader) -> tuple[str, ...]:
+    """Why the seconds of two runs say nothing beside each other, beside `not_comparable`.
+
+    Arms of one matrix took turns on one server; other runs must have had the same machine and the
+    same settings of speed.
+    """
+    if is_one_matrix(a, b):
+        return ()
+    reasons = _differences(SPEED_SETTINGS, a, b)
+    if a.machine.machine_id is None or a.machine.machine_id != b.machine.machine_id:
+        reasons.insert(0, "They were measured on different machines.")
+    return tuple(reasons)
+
+
+def is_one_matrix(a: RunHeader, b: RunHeader) -> bool:
+    """Whether both are arms of one matrix, by their own word."""
+    return (
+        a.matrix is not None and b.matrix is not None and a.matrix.matrix_id == b.matrix.matrix_id
+    )
+
+
+def settings_beside_harness(run: RunHeader) -> dict[str, Any]:
+    """The core settings that runs of one matrix share, whatever their harness; the tasks are left
+    out, since each is known by its prompt."""
+    own = {what for what, _ in (*HARNESS_SETTINGS, *PROGRAM_SETTINGS)} | {"suites"}
+    return {what: value for what, value in core_settings(run).items() if what not in own}
 
 
 def window_class(tokens: int) -> int:
@@ -225,7 +274,11 @@ def _window_difference(a: RunHeader, b: RunHeader) -> list[str]:
         return [] if first is second else [_sentence("context window", first, second)]
     if window_class(first) == window_class(second):
         return []
-    return [f"The context windows differ: {first:,} against {second:,} tokens."]
+    found = f"The context windows differ: {first:,} against {second:,} tokens"
+    if a.subject.harness == b.subject.harness:
+        return [f"{found}."]
+    wanted = max(first, second)
+    return [f"{found}: run both with the larger one (--context-window {wanted})."]
 
 
 def _loaded_window(run: RunHeader) -> int | None:

@@ -35,13 +35,15 @@ def fingerprint(result: RunResult) -> str:
     another name are the same run. An import is known by its file and the figures in it. Raises
     ResultError for a number that JSON cannot carry exactly.
     """
-    trials = [_without(trial.model_dump(mode="json"), "family") for trial in result.trials]
+    trials = [_trial_identity(trial.model_dump(mode="json")) for trial in result.trials]
     try:
         return tagged_hash(
             _imported_identity(result)
             | {
                 "subject": result.subject.model_dump(mode="json"),
-                "settings": _without(result.settings.model_dump(mode="json"), "by_suite"),
+                "settings": _without(
+                    result.settings.model_dump(mode="json"), "by_suite", "harness"
+                ),
                 "suites": [
                     _without(
                         {
@@ -61,11 +63,29 @@ def fingerprint(result: RunResult) -> str:
         raise ResultError(result.run_id, "trials", f"cannot be hashed: {error}") from error
 
 
-def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    """`fields` without one that older results do not have, where it says nothing."""
-    if not fields[name]:
-        del fields[name]
-    return fields
+_OF_GATEWAY = (
+    *("t_first_byte_s", "t_first_answer_s", "messages", "tools_offered"),
+    *("tool_calls", "changes", "refused", "fault"),
+)
+
+
+def _trial_identity(trial: dict[str, Any]) -> dict[str, Any]:
+    """A trial without what older results do not have and it does not say."""
+    requests = [_without(request, *_OF_GATEWAY) for request in trial["requests"] or ()]
+    if trial["requests"] is not None:
+        trial["requests"] = requests
+    if trial["harness"]:
+        del trial["harness"]["started_at"]  # a time of the day
+    return _without(trial, "family", "harness", "is_cold")
+
+
+def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    """`fields` without those that older results do not have, where they say nothing.
+
+    A count of nought says something; no, null, and an empty list do not.
+    """
+    kept = {name for name in names if fields[name] or type(fields[name]) in (int, float)}
+    return {name: value for name, value in fields.items() if name not in names or name in kept}
 
 
 def _imported_identity(result: RunResult) -> dict[str, Any]:

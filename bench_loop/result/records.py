@@ -22,6 +22,7 @@ from bench_loop.contracts.chat import (
     StreamFacts,
     TokenCounts,
 )
+from bench_loop.contracts.place import PlaceKind
 from bench_loop.contracts.record import (
     Count,
     Many,
@@ -44,6 +45,14 @@ Joules = Annotated[float, Field(ge=0, le=1e15)]
 Rate = Annotated[float, Field(ge=0, le=1e9)]
 Interval = tuple[Score, Score]
 RunStatus = Literal["complete", "incomplete", "aborted"]
+HarnessWay = Literal["question", "workspace", "given_tools"]
+"""How a task is put to the program of a harness.
+
+`question`: one question, its words judged. `workspace`: files in a folder, worked on with its own
+tools. `given_tools`: with the tools that the task defines.
+"""
+
+WaitedFor = Literal["model", "harness", "tool"]
 Profile = Literal["smoke", "quick", "core", "full", "harness", "custom"]
 SpeedPlan = Literal["nine", "five", "headline", "minimum"]
 ImportFormat = Literal["llama_bench", "lm_eval", "speed_jsonl"]
@@ -179,6 +188,20 @@ class SuiteSettings(Record):
     sampling: Sampling = Field(description="Sent explicitly with every request of the suite.")
 
 
+class HarnessSettings(Record):
+    """How the program of a harness was run."""
+
+    place: PlaceKind = Field(
+        description="`bubblewrap`: in a sandbox with the model as its only network. `direct`: on "
+        "this machine, by explicit choice."
+    )
+    options: dict[Text, Text] = Field({}, max_length=20, description="Of the adapter.")
+    limit_rule: Text = Field(description="How a trial gets its limits of requests and time.")
+    forced: Many[Text] = Field(
+        (), max_length=10, description="Needs of the harness that were overridden."
+    )
+
+
 class Settings(Record):
     """The core settings: equal, or the runs are not comparable (METHODOLOGY.md 4).
 
@@ -211,6 +234,7 @@ class Settings(Record):
     parallel_slots: Count | None = Field(None, description="Read from the server.")
     threads: Count | None = Field(None, description="CPU threads, where BenchLoop set them.")
     fresh_seed: Seed | None = Field(None, description="Seed of fresh instances; null: frozen ones.")
+    harness: HarnessSettings | None = Field(None, description="Null for raw, which is no program.")
 
     def trials_of(self, suite: str) -> int | None:
         """Scored trials of each task of `suite`; None in an import that does not state them."""
@@ -401,8 +425,18 @@ class Artifact(Record):
     text: str | None = None
 
 
+class RequestChange(Record):
+    """A field of a harness's request that the gateway set to the benchmark's own value."""
+
+    field: Text
+    asked: str | int | float | bool | None = Field(
+        description="What the harness wanted; null: nothing."
+    )
+    sent: str | int | float | bool | None = Field(description="What was sent; null: left out.")
+
+
 class RequestRecord(Record):
-    """One request between harness and model server, as the recorder saw it."""
+    """One request between harness and model server, as the recorder or the gateway saw it."""
 
     sent_s: Seconds = Field(description="Seconds after the trial began.")
     latency_s: Seconds
@@ -411,6 +445,55 @@ class RequestRecord(Record):
     finish_reason: FinishReason | None = None
     tokens: TokenCounts = TokenCounts()
     error: str | None = None
+    t_first_byte_s: Seconds | None = Field(None, description="After sending; gateway only.")
+    t_first_answer_s: Seconds | None = Field(
+        None, description="After sending: the first text or tool call; gateway only."
+    )
+    messages: Count | None = Field(None, description="Messages of the prompt; gateway only.")
+    tools_offered: Count | None = Field(None, description="Tool definitions; gateway only.")
+    tool_calls: Many[CallRecord] = Field(
+        (), max_length=1000, description="Calls of the reply; gateway only."
+    )
+    changes: Many[RequestChange] = Field((), max_length=50, description="Gateway only.")
+    refused: Text | None = Field(
+        None, description="Limit of the trial for which the gateway did not send it."
+    )
+    fault: Text | None = Field(None, description="Fault that BenchLoop put in on purpose.")
+
+
+class HarnessTrial(Record):
+    """What one trial was to the program of a harness. Null: not measured, or not told."""
+
+    way: HarnessWay = Field(description="How the task was put to it.")
+    started_at: AwareDatetime | None = Field(None, description="When its program was started.")
+    wall_s: Seconds | None = Field(None, description="From its start to its end.")
+    model_s: Seconds | None = Field(
+        None, description="Of that, while a request to the model was open."
+    )
+    tools_s: Seconds | None = Field(None, description="Of that, in tools, as far as it tells.")
+    harness_s: Seconds | None = Field(
+        None, description="The rest: the harness's own work, and its tools where it tells no time."
+    )
+    waited_for: WaitedFor | None = Field(
+        None, description="Of a trial whose time or tokens were up: what it waited for then."
+    )
+    failure: Text | None = Field(None, description="Its own word for what went wrong.")
+    files_changed: Many[Text] = Field((), max_length=1000)
+    diff: str | None = Field(None, description="What it changed in the workspace.")
+    leftovers: Count | None = Field(
+        None, description="Processes that outlived it and were ended by BenchLoop."
+    )
+    is_answer_seen: bool | None = Field(
+        None,
+        description="Whether the gateway saw the model say the output that is judged; false: the "
+        "harness put it together, or a command wrote it. Null: there is no text.",
+    )
+    unseen_calls: Count | None = Field(
+        None, description="Tool calls that it tells and that are in no reply of the model."
+    )
+    said: dict[str, Text | int | float | bool | None] = Field(
+        {}, max_length=50, description="What it tells of itself, in its own words."
+    )
 
 
 class Trial(Record):
@@ -437,7 +520,10 @@ class Trial(Record):
     reason: Text | None = Field(None, description="Machine-readable; null for a pass.")
     message: str | None = Field(None, max_length=4000, description="The reason as a sentence.")
     answer: str | None = Field(None, description="What the answer convention read; null: nothing.")
-    latency_s: Seconds | None = Field(None, description="Model and tool time of the trial.")
+    latency_s: Seconds | None = Field(
+        None,
+        description="Model and tool time of the trial; in the program of a harness all its time.",
+    )
     t_first_byte_s: Seconds | None = None
     t_first_thinking_s: Seconds | None = None
     t_first_answer_s: Seconds | None = None
@@ -461,6 +547,13 @@ class Trial(Record):
     artifacts: Many[Artifact] = Field((), max_length=1000)
     transcript: Many[dict[str, Any]] | None = None
     requests: Many[RequestRecord] | None = None
+    harness: HarnessTrial | None = Field(None, description="Null for raw, which is no program.")
+    is_cold: bool | None = Field(
+        None,
+        description="Whether it is the first of its block of a matrix that the model answered, "
+        "after another arm had the model; null: the run is no arm of a matrix, or the block came "
+        "after one of the same arm, so that it may be either.",
+    )
 
 
 class Power(Record):
@@ -542,15 +635,30 @@ class RunPart(Record):
         None, description="What lies between the part before and this one; null: it is the first."
     )
     is_cut_off: bool = Field(False, description="It ended by a kill, a crash or a power cut.")
+    block: int | None = Field(
+        None, ge=1, description="Place of its block in the order of a matrix; null: it is none."
+    )
+
+
+RunId = Annotated[str, Field(pattern=r"^\d{8}T\d{6}Z-[a-z2-7]{10}$")]
+MatrixId = Annotated[str, Field(pattern=r"^matrix-\d{8}T\d{6}Z-[a-z2-7]{10}$")]
+
+
+class MatrixArm(Record):
+    """That a run is one arm of a matrix: models and harnesses that took turns on one server."""
+
+    matrix_id: MatrixId
+    arm: int = Field(ge=1, le=100, description="Its place in the order of odd rounds.")
+    arms: Many[Text] = Field(
+        max_length=100, description="The harnesses that took turns with this model, in that order."
+    )
 
 
 class RunHeader(Record):
     """Everything of a run but its trials."""
 
     schema_version: int = Field(description="Version of this schema.")
-    run_id: Annotated[str, Field(pattern=r"^\d{8}T\d{6}Z-[a-z2-7]{10}$")] = Field(
-        description="The client's name for the run; never a key."
-    )
+    run_id: RunId = Field(description="The client's name for the run; never a key.")
     run_index: Count = Field(
         description="Runs of this configuration that this installation completed before."
     )
@@ -585,6 +693,7 @@ class RunHeader(Record):
     determinism: Determinism | None = Field(None, description="Null: not probed.")
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
     imported: Imported | None = Field(None, description="Null: BenchLoop measured this itself.")
+    matrix: MatrixArm | None = Field(None, description="Null: the run had the server to itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")
     aggregates: Aggregates
     suites: Many[SuiteResult] = Field(max_length=100)

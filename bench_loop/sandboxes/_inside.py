@@ -79,10 +79,10 @@ def supervise(request: Request) -> None:
         send(b"r")
         send(b"e", f"{request['argv'][0]}: {error.strerror}\n".encode())
         send(b"x", json.dumps({"status": 127, "limit": None, "oom": False}).encode())
-        return
-    send(b"r")
-    status, limit = _relay(program, wake, request["wall_s"])
-    send(b"x", json.dumps({"status": status, "limit": limit, "oom": oom_kills() > 0}).encode())
+    else:
+        send(b"r")
+        status, limit = _relay(program, wake, request["wall_s"])
+        send(b"x", json.dumps({"status": status, "limit": limit, "oom": oom_kills() > 0}).encode())
     if request["files_bytes"]:
         _send_files(request["files_bytes"], request["files_max"])
 
@@ -220,7 +220,7 @@ def kill_below(root: int) -> None:
     They are all stopped first: what is stopped can't start another while the list is made.
     """
     stopped: set[int] = set()
-    while new := set(_living_below(root)) - stopped:
+    while new := set(living_below(root)) - stopped:
         for pid in new:
             _signal(pid, signal.SIGSTOP)
         stopped |= new
@@ -233,7 +233,7 @@ def _signal(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _living_below(root: int) -> list[int]:
+def living_below(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for pid, parent in _living():
         children.setdefault(parent, []).append(pid)
@@ -280,7 +280,7 @@ def _send_files(bytes_max: int, files_max: int) -> None:
     left = bytes_max
     for count, path in enumerate(_walk("."), 1):
         name = os.fsencode(path[2:])
-        content = _regular_content(path, left)
+        content = regular_content(path, left)
         if count > files_max or (content is not None and len(content) > left):
             send(b"l")
             return
@@ -304,7 +304,7 @@ def _walk(folder: str) -> Iterator[str]:
             yield entry.path
 
 
-def _regular_content(path: str, bytes_max: int) -> bytes | None:
+def regular_content(path: str, bytes_max: int) -> bytes | None:
     """Content of a regular file, at most a byte more than `bytes_max`; None: it is none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -122,7 +122,7 @@ class StagedSandbox(ABC):
         wall_s = self.limits.wall_s if wall_s is None else wall_s
         channel, confinement = self._start(wall_s)
         try:
-            session = Session(channel, self.limits, wall_s)
+            session = Session(channel, self.limits, wall_s, program.wants_files)
             session.begin(_request(program, self.limits, wall_s, confinement, is_talk=is_talk))
             yield session
         finally:
@@ -136,6 +136,7 @@ class Session:
     channel: Channel
     limits: SandboxLimits
     wall_s: float
+    wants_files: bool = False
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -150,6 +151,7 @@ class Session:
     _is_over: bool = False
     _fault: str | None = None
     _is_started: bool = False
+    _is_read_back: bool = False
 
     def begin(self, request: bytes) -> None:
         """Send the request and wait until the program has been started."""
@@ -207,6 +209,7 @@ class Session:
             limit=self.limit,
             files=self.files,
             skipped=tuple(self.skipped),
+            is_read_back=self._is_read_back and self.limit != "files",
         )
 
     # --- Taking frames ---
@@ -256,6 +259,7 @@ class Session:
             case b"l":
                 self.limit = self.limit or "files"
             case b"z":
+                self._is_read_back = self.wants_files
                 self._stop(None)
             case b"!" if not self._is_started:
                 self._fault = payload[:1000].decode(errors="replace")

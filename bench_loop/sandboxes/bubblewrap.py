@@ -76,7 +76,7 @@ class Bubblewrap(StagedSandbox):
         group = None
         if self._with_group:
             group = _control_group.make(marker(wall_s), self.limits, OUR_PROCESSES)
-        scope = _user_scope(self.limits) if self._with_group and group is None else []
+        scope = user_scope(self.limits) if self._with_group and group is None else []
         reader, writer = os.pipe()
         os.write(writer, self._filter)
         os.close(writer)
@@ -88,11 +88,11 @@ class Bubblewrap(StagedSandbox):
                 clean_up=lambda: None,
                 has_namespace=True,
                 pass_fds=(reader,),
-                env=_session_bus() if scope else None,
+                env=session_bus() if scope else None,
             )
         finally:
             os.close(reader)
-        beside = 1 if _counts_by_namespace() else 2 + _local.threads_of(self._user)
+        beside = processes_beside(self._user)
         rlimits = _local.rlimits(self.limits, wall_s, group=group, processes_beside=beside)
         return channel, Confinement(WORK, SCRATCH, rlimits)
 
@@ -102,7 +102,7 @@ class Bubblewrap(StagedSandbox):
         return [
             *(str(self._program), "--unshare-all", "--unshare-user", "--disable-userns"),
             *("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"),
-            *("--cap-drop", "ALL", "--ro-bind", "/usr", "/usr", *_system_folders()),
+            *("--cap-drop", "ALL", "--ro-bind", "/usr", "/usr", *system_folders()),
             *([] if prefix == "/usr" else ["--ro-bind", prefix, prefix]),
             *("--proc", "/proc", "--dev", "/dev"),
             *("--size", size, "--tmpfs", "/dev/shm"),  # noqa: S108
@@ -130,13 +130,18 @@ def _version(program: Path) -> str:
     return said.stdout.strip().removeprefix("bubblewrap ")
 
 
+def processes_beside(user: int) -> int:
+    """How many that are not the program's count with it for RLIMIT_NPROC."""
+    return 1 if _counts_by_namespace() else 2 + _local.threads_of(user)
+
+
 def _counts_by_namespace() -> bool:
     """Whether RLIMIT_NPROC counts the processes of a user namespace alone (since Linux 5.14)."""
     major, minor = platform.release().split(".")[:2]
     return (int(major), int(minor.partition("-")[0])) >= (5, 14)
 
 
-def _system_folders() -> list[str]:
+def system_folders() -> list[str]:
     """The system's folders beside /usr, or the links that they have become, and its linker."""
     words = []
     for folder in map(Path, SYSTEM_FOLDERS):
@@ -149,7 +154,7 @@ def _system_folders() -> list[str]:
     return words
 
 
-def _user_scope(limits: SandboxLimits) -> list[str]:
+def user_scope(limits: SandboxLimits) -> list[str]:
     """The words before a command that put it into a control group of the user's systemd."""
     if not _has_user_scope():
         return []
@@ -177,6 +182,6 @@ def _has_user_scope() -> bool:
     return done.returncode == 0
 
 
-def _session_bus() -> dict[str, str]:
+def session_bus() -> dict[str, str]:
     names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
     return {name: os.environ[name] for name in names if name in os.environ}

@@ -218,3 +218,9 @@ MAX_TRIALS = 30
 """Trials of each task beyond which more of them are not advised."""
 BAND_ROWS = 200
 """Best rows of a league that get a rank band."""
+MIN_BLOCK_MODELS = 3
+"""Models that variance components need."""
+MIN_BLOCK_HARNESSES = 3
+"""Harnesses that variance components need."""
+MIN_BLOCK_TASKS = 12
+"""Tasks that variance components need."""

@@ -15,12 +15,17 @@ from itertools import pairwise
 from bench_loop.contracts.chat import Sampling
 from bench_loop.result import compare
 from bench_loop.scoring import (
+    against_raw,
     aggregates,
+    asking,
     bands,
+    blocks,
     capabilities,
     constants,
     energy,
+    estimates,
     gap,
+    harness_costs,
     intervals,
     load,
     paired,
@@ -29,6 +34,7 @@ from bench_loop.scoring import (
     sequential,
     speed,
     suites,
+    variance,
 )
 
 _NAME = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
@@ -138,6 +144,21 @@ _COMPARISONS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("Evidence in a race of models", sequential.evidence_of),
     ("Clearly better in a race", sequential.evidence_needed),
 )
+_HARNESSES: tuple[tuple[str, Callable[..., object]], ...] = (
+    ("Better or worse in a matrix", against_raw.surely_apart),
+    ("What a harness adds", harness_costs.harness_costs),
+    ("First request of a task", asking.first_request),
+    ("Prompt tokens of a task", asking.prompt_tokens),
+    ("Requests of a task", asking.request_count),
+    ("Malformed calls", asking.malformed_calls),
+    ("Useless calls", asking.useless_calls),
+    ("Mean over tasks", estimates.mean_estimate),
+    ("Ratio over tasks", estimates.ratio_estimate),
+    ("Share over tasks", estimates.share_estimate),
+    ("Median over models", estimates.median_estimate),
+    ("Largest complete block", blocks.largest_block),
+    ("Where the variance comes from", variance.variance_table),
+)
 
 
 def methodology_sections() -> tuple[Section, ...]:
@@ -181,6 +202,16 @@ def methodology_sections() -> tuple[Section, ...]:
             _entries(_INTERVALS),
         ),
         Section("Comparisons and ranks", _comparability(), _entries(_COMPARISONS)),
+        Section(
+            "Harnesses",
+            "A harness is compared with raw, the same model without it, on the same tasks. What "
+            "it costs is told apart from its quality, which is compared like that of any two runs. "
+            "The task is the unit, with the mean of its trials, and all fresh instances of one "
+            "family are one task. What is not applicable counts neither for nor against; suites of "
+            "which one of the two has nothing are named and left out. Infrastructure errors are "
+            "left out and counted.",
+            _entries(_HARNESSES),
+        ),
         Section(
             "Constants",
             "A change of any of them is a new scoring version.",
@@ -229,13 +260,15 @@ def _shown(name: str) -> str:
 
 def _comparability() -> str:
     settings = compare.CORE_SETTINGS + compare.HARNESS_SETTINGS
+    of_programs = [name for name, _ in compare.PROGRAM_SETTINGS]
     equal = [compare.INSTANCES, *(name for name, _ in settings)]
     sampling = [field.replace("_", " ") for field in Sampling.model_fields]
     speed_only = [name for name, _ in compare.SPEED_SETTINGS]
     return (
         "Two runs are comparable when these are equal in both: versions and pack hashes of the "
         f"suites, {', '.join(equal + sampling)}, the class of the loaded context window and, for "
-        "one model, its chat template. Their speed is comparable when these are equal too: "
+        "one model, its chat template; of two harnesses that are programs also "
+        f"{', '.join(of_programs)}. Their speed is comparable when these are equal too: "
         f"{', '.join(speed_only)}. Whatever differs is told in a sentence."
     )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import add
 from typing import Literal
 
 from bench_loop.result.compare import not_comparable, speed_not_comparable
@@ -80,6 +82,9 @@ class Difference:
         if self.end is not None:
             did, other = ("fail", "easier") if self.end == "floor" else ("pass", "harder")
             return f"both {did} every task, so these can't tell them apart; {other} ones might"
+        if self.more_tasks is None and not self.discordant_count:
+            tasks = f"none of {self.task_count} tasks"
+            return f"{tasks} came out differently, so nothing says what would settle it"
         if self.more_tasks is None:
             counts = f"{self.discordant_count} of {self.task_count}"
             return f"only {counts} tasks came out differently, too few to say what would settle it"
@@ -146,9 +151,9 @@ def compare_runs(a: RunResult, b: RunResult, *, may_harness_differ: bool = False
     """Compare B with A over the tasks that were scored in both."""
     reasons = not_comparable(a, b, may_harness_differ=may_harness_differ)
     speed_reasons = speed_not_comparable(a, b)
-    ours, theirs = _scored_tasks(a), _scored_tasks(b)
+    ours, theirs = scored_tasks(a), scored_tasks(b)
     common = sorted(
-        task for task in ours.keys() & theirs.keys() if _is_same_prompt(ours[task], theirs[task])
+        task for task in ours.keys() & theirs.keys() if is_same_prompt(ours[task], theirs[task])
     )
     if not reasons:
         reasons = _without_common_tasks(a, {suite for suite, _ in common})
@@ -249,11 +254,10 @@ def sign_flip_p(by_suite: TaskShares) -> float:
     )
     far = abs(d) * (1 - 1e-9)
     tables = [_signed_sums(weighted[start : start + 8]) for start in range(0, len(weighted), 8)]
-    draw = random.Random(SIGN_FLIP_SEED)  # noqa: S311 - a test statistic, not a secret
-    reached = 0
-    for _ in range(SIGN_FLIPS):
-        signs = draw.randbytes(len(tables))
-        reached += abs(sum(table[byte] for table, byte in zip(tables, signs, strict=True))) >= far
+    sums: Iterable[float] = [0.0] * SIGN_FLIPS
+    for table, signs in zip(tables, _drawn_signs(len(tables)), strict=True):
+        sums = map(add, sums, map(table.__getitem__, signs))
+    reached = sum(map(far.__le__, map(abs, sums)))
     return (1 + reached) / (1 + SIGN_FLIPS)
 
 
@@ -360,6 +364,14 @@ def _difference_of(name: str, by_suite: Mapping[str, Sequence[Pair]]) -> Differe
     return replace(found, more_trials=more_trials(variance.value, noise, needed, trials))
 
 
+@lru_cache(maxsize=64)
+def _drawn_signs(tables: int) -> tuple[bytes, ...]:
+    """For each table of eight signs its index in every flip; always the same, so drawn once."""
+    draw = random.Random(SIGN_FLIP_SEED)  # noqa: S311 - a test statistic, not a secret
+    flips = [draw.randbytes(tables) for _ in range(SIGN_FLIPS)]
+    return tuple(bytes(flip[table] for flip in flips) for table in range(tables))
+
+
 def _signed_sums(values: Sequence[float]) -> list[float]:
     """All 256 sums of up to eight values whose signs are given by the bits of the index."""
     return [
@@ -368,7 +380,8 @@ def _signed_sums(values: Sequence[float]) -> list[float]:
     ]
 
 
-def _scored_tasks(run: RunResult) -> dict[tuple[str, str], ScoredTask]:
+def scored_tasks(run: RunResult) -> dict[tuple[str, str], ScoredTask]:
+    """By suite and task id, every task of the quality suites that has a scored trial."""
     quality = {suite.suite for suite in run.suites if suite.dimension == "quality"}
     by_task = defaultdict(list)
     for trial in run.trials:
@@ -377,7 +390,7 @@ def _scored_tasks(run: RunResult) -> dict[tuple[str, str], ScoredTask]:
     return {task: ScoredTask(task[1], tuple(trials)) for task, trials in by_task.items()}
 
 
-def _is_same_prompt(ours: ScoredTask, theirs: ScoredTask) -> bool:
+def is_same_prompt(ours: ScoredTask, theirs: ScoredTask) -> bool:
     """Whether both runs asked the same: one name may hide two prompts in files from elsewhere."""
     return {trial.prompt_hash for trial in ours.trials} == {
         trial.prompt_hash for trial in theirs.trials

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Literal, TypeVar
 
 from bench_loop.contracts.verifier import Outcome
-from bench_loop.result.records import SuiteResult, Trial
+from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import CENSORED_SHARE, CUBED_TRIALS, ENGINE_FAULTS, OUTCOMES
 from bench_loop.scoring.intervals import bounded, mean, wilson
 
@@ -66,6 +66,11 @@ class ScoredSuite:
     def trials(self) -> tuple[Trial, ...]:
         """All scored trials."""
         return tuple(trial for task in self.tasks for trial in task.trials)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is a trial that has an outcome."""
+        return bool(self.tasks or self.unscored)
 
     @property
     def is_complete(self) -> bool:
@@ -142,6 +147,27 @@ def gather(key: SuiteKey, trials: Iterable[Trial]) -> ScoredSuite:
     return ScoredSuite(key, tasks, tuple(unscored))
 
 
+def scored_suites(run: RunResult) -> tuple[ScoredSuite, ...]:
+    """The quality suites of a result, each with the tasks that it has trials of."""
+    by_suite: dict[str, list[Trial]] = defaultdict(list)
+    for trial in run.trials:
+        by_suite[trial.suite].append(trial)
+    return tuple(
+        gather(
+            SuiteKey(
+                suite=one.suite,
+                version=one.version,
+                pack_hash=one.pack_hash or "",
+                dimension="quality",
+                task_ids=tuple(sorted({trial.task_id for trial in by_suite[one.suite]})),
+            ),
+            by_suite[one.suite],
+        )
+        for one in run.suites
+        if one.dimension == "quality"
+    )
+
+
 def suite_score(suite: ScoredSuite) -> float | None:
     """Suite score = 100 x mean over tasks of (passed trials / scored trials).
 
@@ -196,7 +222,14 @@ def pass_cubed(suite: ScoredSuite) -> float | None:
     """
     if any(len(task.trials) < CUBED_TRIALS for task in suite.tasks):
         return None
-    return _percent(suite.unit_means(_all_pass_chance))
+    return _percent(suite.unit_means(all_pass_chance))
+
+
+def all_pass_chance(task: ScoredTask) -> float:
+    """C(c, 3) / C(n, 3) of a task with n >= CUBED_TRIALS scored trials, c of them passed."""
+    n = len(task.trials)
+    passed = sum(trial.outcome == "pass" for trial in task.trials)
+    return math.comb(passed, CUBED_TRIALS) / math.comb(n, CUBED_TRIALS)
 
 
 def is_censored(suite: SuiteResult) -> bool:
@@ -268,12 +301,6 @@ def _credit(trial: Trial) -> float:
     if trial.outcome == "partial":
         return trial.score or 0.0
     return 0.0
-
-
-def _all_pass_chance(task: ScoredTask) -> float:
-    n = len(task.trials)
-    passed = sum(trial.outcome == "pass" for trial in task.trials)
-    return math.comb(passed, CUBED_TRIALS) / math.comb(n, CUBED_TRIALS)
 
 
 def _count(trials: Iterable[Trial]) -> Counter[str]:

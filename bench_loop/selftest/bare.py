@@ -66,17 +66,21 @@ def _compare(server: Simulated, number: int, model: str, shape: Shape) -> Noise:
     )
 
 
-def listen(url: str, model: str, shape: Shape) -> tuple[float, list[float]]:
+def listen(url: str, model: str, shape: Shape, key: str | None = None) -> tuple[float, list[float]]:
     """When the request was sent and each event arrived, on the simulator's clock.
 
-    The server must send no role chunk: then the first events are those of its log.
+    The server must send no role chunk: then the first events are those of its log. A gateway in
+    between wants the `key` of its trial.
     """
     address = urlsplit(url)
     messages = [{"role": "user", "content": words(shape.prompt_tokens)}]
     body = json.dumps(
         {"model": model, "messages": messages, "max_tokens": shape.output_tokens, "stream": True}
     ).encode()
-    head = f"POST {CHAT} HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {len(body)}\r\n\r\n"
+    fields = [f"Host: {address.netloc}", f"Content-Length: {len(body)}", "Connection: close"]
+    if key is not None:
+        fields.append(f"Authorization: Bearer {key}")
+    head = "\r\n".join([f"POST {CHAT} HTTP/1.1", *fields, "", ""])
     arrivals: list[float] = []
     last = b""
     with socket.create_connection((address.hostname or "", address.port or 0)) as connection:

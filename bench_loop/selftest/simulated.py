@@ -89,7 +89,9 @@ class Simulated:
         return [_sent(line) for line in self._lines()]
 
     def _lines(self) -> list[str]:
-        return self._log.read_text(encoding="utf-8").split("\n")[:-1]
+        """Those of the log that are of chats that were answered."""
+        lines = self._log.read_text(encoding="utf-8").split("\n")[:-1]
+        return [line for line in lines if '"sent": [' in line]
 
 
 @contextmanager
