@@ -191,6 +191,7 @@ def stack_name(entry: Entry) -> views.StackName:
         harness_version=one_line(entry.harness_version),
         harness_shape=views.harness_shape(entry.harness),
         device=device(entry.gpu_model, entry.gpu_memory_gb, entry.system_memory_gb),
+        custom=one_line(entry.custom_reason, 400),
     )
 
 

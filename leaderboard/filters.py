@@ -83,6 +83,7 @@ class EntryFilter(filters.FilterSet):
     quantization = AnyOfFilter("quantization")
     profile = AnyOfFilter("profile")
     provider = AnyOfFilter("provider")
+    custom = filters.BooleanFilter(method="run_as_pinned")
     level = filters.MultipleChoiceFilter(choices=LEVELS)
     q = filters.CharFilter(method="search", max_length=LONGEST_VALUE)
     min_memory_gb = filters.NumberFilter(method="at_least_memory")
@@ -105,6 +106,10 @@ class EntryFilter(filters.FilterSet):
                 | Q(harness__icontains=word)
             )
         return queryset
+
+    def run_as_pinned(self, queryset: QuerySet[Entry], name: str, value: bool) -> QuerySet[Entry]:
+        """Runs whose harness was in another configuration than the pinned one, or the others."""
+        return queryset.exclude(custom_reason="") if value else queryset.filter(custom_reason="")
 
     def at_least_memory(self, queryset: QuerySet[Entry], name: str, value: Any) -> QuerySet[Entry]:
         return queryset.filter(GreaterThanOrEqual(MEMORY_GB, float(value)))

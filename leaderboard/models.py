@@ -52,6 +52,11 @@ class Entry(models.Model):
     provider = models.CharField(max_length=1000, db_index=True)
     harness = models.CharField(max_length=1000, db_index=True)
     harness_version = models.CharField(max_length=1000)
+    custom_reason = models.CharField(
+        max_length=1000,
+        blank=True,
+        help_text="Why its harness was not run as BenchLoop pins it; empty: it was.",
+    )
     device_class = models.CharField(max_length=1000, db_index=True)
     gpu_model = models.CharField(max_length=1000, null=True, db_index=True)  # noqa: DJ001
     gpu_memory_gb = models.FloatField(null=True)
@@ -103,3 +108,15 @@ class Entry(models.Model):
 
     def get_absolute_url(self) -> str:
         return self.run.get_absolute_url()
+
+
+class Outline(models.Model):
+    """An entry's result without its texts, kept when it is published: matrices are made of it."""
+
+    entry = models.OneToOneField(
+        Entry, on_delete=models.CASCADE, primary_key=True, related_name="outline"
+    )
+    data = models.BinaryField(help_text="As bench_loop.result.outline writes it.")
+
+    def __str__(self) -> str:
+        return str(self.entry_id)

@@ -9,15 +9,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from bench_loop.engine.ranking import league_of, not_ranked_reason
+from bench_loop.engine.standard import custom_reason
 from bench_loop.machine.devices import find_device
+from bench_loop.result import outline
 from bench_loop.result.records import Aggregates, Gpu, Machine, RunHeader, Speed, Spread
 from bench_loop.scoring.speed import reach
 from leaderboard.bands import update_bands
-from leaderboard.models import CPU_ONLY, Entry
+from leaderboard.models import CPU_ONLY, Entry, Outline
 from runs.models import Run
 
 LONGEST_NAME = 255
 """Characters of a name in a list; longer ones would fit no index of PostgreSQL."""
+
+LONGEST_REASON = 1000
 
 SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", "value_score")
 
@@ -40,10 +44,18 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
             "published_at": timezone.now(),
         },
     )
+    _keep_outline(entry, run)
     update_bands(entry.league)
     entry.refresh_from_db(fields=["band_low", "band_high"])
     run.record("published", {"model_id": entry.model_id, "level": level})
     return entry
+
+
+def _keep_outline(entry: Entry, run: Run) -> None:
+    """Store what a matrix is made of; a run that can be in none has no outline."""
+    if run.run_header().imported is None:
+        data = outline.to_bytes(run.result())
+        Outline.objects.update_or_create(entry=entry, defaults={"data": data})
 
 
 @transaction.atomic
@@ -75,6 +87,7 @@ def columns(header: RunHeader) -> dict[str, Any]:
         "thinking": subject.thinking,
         "gpu_memory_gb": machine.gpu_memory_gb,
         "system_memory_gb": machine.system_memory_gb,
+        "custom_reason": custom_reason(header)[:LONGEST_REASON],
         "profile": header.profile,
         "league": league_of(header),
         "finished_at": header.finished_at,

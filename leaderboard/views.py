@@ -16,6 +16,7 @@ from bench_loop.report.board import COLUMNS, band_text, board
 from bench_loop.report.side_by_side import LETTERS, side_by_side
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard import board as rows
+from leaderboard import matrix as matrices
 from leaderboard.filters import EntryFilter, unknown_filters
 from leaderboard.models import LEVELS, Entry
 from leaderboard.prose import methodology_page
@@ -146,6 +147,50 @@ def compare(request: HttpRequest) -> HttpResponse:
             for entry in entries
         ]
     return render(request, "leaderboard/compare.html", context)
+
+
+@require_safe
+def matrix(request: HttpRequest) -> HttpResponse:
+    """What do harnesses gain and cost, with which models?"""
+    made = _matrix_of(request)
+    if isinstance(made, HttpResponse):
+        return made
+    chosen, found = made
+    context = {
+        "matrix": found.view if found else None,
+        "chosen": chosen,
+        "most": matrices.MOST_RUNS,
+        "facets": rows.facets(request.GET),
+        "filters": _active(request),
+        "csv": f"/matrix.csv?{request.GET.urlencode()}",
+        "scoring_version": SCORING_VERSION,
+    }
+    return render(request, "leaderboard/matrix.html", context)
+
+
+@require_safe
+def matrix_csv(request: HttpRequest) -> HttpResponse:
+    """The same matrix, unrounded, as a file."""
+    made = _matrix_of(request)
+    if isinstance(made, HttpResponse):
+        return made
+    _, found = made
+    response = HttpResponse(found.csv if found else "", content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="matrix.csv"'
+    return response
+
+
+def _matrix_of(
+    request: HttpRequest,
+) -> tuple[matrices.Chosen, matrices.Made | None] | HttpResponse:
+    """The runs that the address means and their matrix; or the answer to a wrong address."""
+    wrong = unknown_filters(request.GET)
+    filters = matrices.filters_of(request.GET)
+    if wrong or not filters.is_valid():  # type: ignore[no-untyped-call]
+        names = wrong or sorted(filters.errors)
+        return render(request, "leaderboard/bad_filter.html", {"names": names}, status=400)
+    chosen = matrices.chosen_runs(filters.qs, request.GET)
+    return chosen, matrices.made_of(chosen.runs) if chosen.runs else None
 
 
 @require_safe

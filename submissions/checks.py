@@ -23,19 +23,27 @@ from pydantic import BaseModel
 import bench_loop
 from bench_loop.config import bundled
 from bench_loop.contracts.chat import Sampling
+from bench_loop.contracts.harness import Capability
 from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.engine.harness_limits import RULE as HARNESS_LIMIT_RULE
 from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.engine.physics import implausible_speeds
-from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, make_plan
+from bench_loop.engine.plan import (
+    SEED_RULE,
+    UNMEASURED_WALL_LIMIT_RULE,
+    WALL_LIMIT_RULE,
+    make_plan,
+)
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.rescore import has_no_output, scored_task_ids
 from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
+from bench_loop.engine.suitability import why_not
 from bench_loop.errors import PackError
 from bench_loop.machine.record import gpu_class, total_memory_gb
 from bench_loop.names.parse import parse_model
 from bench_loop.privacy import private_kind
-from bench_loop.registry import names
+from bench_loop.registry import load, names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import FINDINGS, MIN_COVERED_SHARE, SCORING_VERSION
@@ -127,6 +135,18 @@ class Upload:
     def tasks(self) -> dict[tuple[str, str], BenchmarkTask]:
         """Every task of those packs, by suite and task id."""
         return {(name, task.id): task for name, pack in self.packs.items() for task in pack.tasks}
+
+    def is_capable_of(self, task: BenchmarkTask) -> bool:
+        """Whether the upload's harness can be given `task`; one that is not known here cannot."""
+        return self._capabilities is not None and why_not(task, self._capabilities) is None
+
+    @cached_property
+    def _capabilities(self) -> frozenset[Capability] | None:
+        name = self.result.subject.harness
+        if name not in names(HARNESSES):
+            return None
+        found: frozenset[Capability] = load("harness", HARNESSES, name).Adapter.capabilities
+        return found
 
     def quality_trials(self) -> Iterator[tuple[str, Trial]]:
         """The trials that verifiers judge, with their field paths."""
@@ -441,9 +461,11 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
         task = upload.tasks.get((trial.suite, trial.task_id))
         if task is None or is_warmup(trial):
             continue
-        if trial.outcome == "not_applicable" and upload.result.subject.harness == "raw":
+        if trial.outcome == "not_applicable" and upload.is_capable_of(task):
             yield refused(
-                "verdict_mismatch", f"{where}.outcome", "Every task applies to the raw harness."
+                "verdict_mismatch",
+                f"{where}.outcome",
+                f"The harness {upload.result.subject.harness} can be given this task.",
             )
         elif has_no_output(trial):
             yield from _no_output_findings(where, trial)
@@ -710,10 +732,14 @@ def check_privacy(upload: Upload) -> Iterator[Finding]:
 
 
 _FOREIGN_WORDS = re.compile(
-    r"^trials\[\d+\]\.(output|thinking|answer|message|tool_calls\[\d+\]\.arguments"
-    r"|requests\[\d+\]\.error)$"
+    r"^trials\[\d+\]\.((output|thinking|answer|message|artifacts\[\d+\]\..*)$"
+    r"|(requests\[\d+\]\.)?tool_calls\[\d+\]\.(name|arguments)$|requests\[\d+\]\.error$"
+    r"|harness\.(diff|failure|said.*|files_changed\[\d+\])$)"
 )
-"""Paths of what a model or a server wrote: nobody chose to put it there."""
+"""Paths of what a model, a harness or a server wrote: nobody chose to put it there.
+
+Not a transcript, which holds what tools said of the machine.
+"""
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -795,9 +821,10 @@ def check_settings(upload: Upload) -> Iterator[Finding]:
     result = upload.result
     settings = result.settings
     budget = result.profile in PROFILES and make_plan(profile=result.profile).answer_budget_rule
+    is_timed = any(suite.dimension == "speed" for suite in result.suites)
     rules: dict[str, object] = {
         "seed_rule": SEED_RULE,
-        "wall_limit_rule": WALL_LIMIT_RULE,
+        "wall_limit_rule": WALL_LIMIT_RULE if is_timed else UNMEASURED_WALL_LIMIT_RULE,
         "answer_budget_rule": budget or settings.answer_budget_rule,
         "use_prompt_cache": True,
     }
@@ -812,6 +839,26 @@ def check_settings(upload: Upload) -> Iterator[Finding]:
         if pack.dimension == "quality"
     ):
         yield _other_settings("by_suite")
+    yield from _harness_settings_findings(upload)
+
+
+def _harness_settings_findings(upload: Upload) -> Iterator[Finding]:
+    """A program of a harness is run by BenchLoop's rule, and `raw` is no program."""
+    settings = upload.result.settings.harness
+    name = upload.result.subject.harness
+    if name not in names(HARNESSES):
+        return
+    is_raw = name == "raw"
+    if is_raw is not (settings is None):
+        yield _other_settings("harness")
+    elif settings is not None and settings.limit_rule != HARNESS_LIMIT_RULE:
+        yield _other_settings("harness.limit_rule")
+    if not is_raw:
+        return
+    for index, trial in enumerate(upload.result.trials):
+        if trial.harness is not None:
+            where = f"trials[{index}].harness"
+            yield refused("marks_reversed", where, "The raw harness is no program and has none.")
 
 
 def _other_settings(field: str) -> Finding:
@@ -873,6 +920,34 @@ def check_peak_memory(upload: Upload) -> Iterator[Finding]:
             )
 
 
+def check_matrix(upload: Upload) -> Iterator[Finding]:
+    """An arm of a matrix is the one it says, and no more of it was cold than it had turns.
+
+    Cold trials are held apart from the others: who marks all of them hides how long they took.
+    """
+    result = upload.result
+    arm, parts = result.matrix, result.parts or ()
+    turns = sum(part.block is not None for part in parts)
+    cold = sum(trial.is_cold is True for trial in result.trials)
+    marked = sum(trial.is_cold is not None for trial in result.trials)
+    if arm is None:
+        if turns or marked:
+            yield _no_such_arm("matrix", "This run is no arm of a matrix and had no turns in one.")
+        return
+    if arm.arms[arm.arm - 1 : arm.arm] != (result.subject.harness,):
+        yield _no_such_arm("matrix.arm", "This place in the matrix is that of another harness.")
+    if len(set(arm.arms)) < len(arm.arms):
+        yield _no_such_arm("matrix.arms", "A harness stands in a matrix once.")
+    if cold > turns:
+        yield _no_such_arm(
+            "trials", "More trials were the first of a turn than there were turns.", cold=cold
+        )
+
+
+def _no_such_arm(field: str, sentence: str, **numbers: int) -> Finding:
+    return refused("matrix_mismatch", field, sentence, **numbers)
+
+
 def check_import(upload: Upload) -> Iterator[Finding]:
     """A person looks at every import: it has no trials from which it could be computed again."""
     result = upload.result
@@ -912,6 +987,7 @@ CHECKS: Sequence[Check] = (
     check_settings,
     check_power,
     check_peak_memory,
+    check_matrix,
 )
 
 IMPORT_CHECKS: Sequence[Check] = (

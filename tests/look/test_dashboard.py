@@ -10,7 +10,7 @@ import pytest
 
 from bench_loop.report.html import dashboard
 from bench_loop.result.records import Aggregates
-from tests.look import samples
+from tests.look import matrix_samples, samples
 from tests.look.reader import HOSTILE, Page
 
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction", "ping"}
@@ -89,6 +89,21 @@ def test_every_run_stands_in_the_table_and_below(made: Page) -> None:
     links = {one["href"] for one in made.named("a")}
     assert len(runs) == 8
     assert {f"#{run}" for run in runs} <= links
+
+
+def test_the_arms_of_a_matrix_stand_in_it_too() -> None:
+    arms = [
+        matrix_samples.arm(
+            matrix_samples.MODELS[0], harness, place, suites=("agent",), tasks=2, number=place
+        )
+        for place, harness in enumerate(matrix_samples.HARNESSES[:3:2], start=1)
+    ]
+    whole = Page(dashboard([*arms, samples.result(number=9)]))
+    assert matrix_samples.MATRIX_ID in {one["id"] for one in whole.named("details") if "id" in one}
+    assert "Change against raw, same weights" in whole.text
+    ids = [attributes["id"] for _, attributes in whole.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert "Change against raw" not in Page(dashboard(arms[:1])).text
 
 
 def test_ids_are_unique(made: Page) -> None:

@@ -99,6 +99,23 @@ def test_negative_places_round_to_tens_and_hundreds() -> None:
     assert figures.number(2955, -2) == "3,000"
 
 
+@pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, 5e-324, 1e28, 2.0**53])
+def test_a_number_of_any_size_is_told_in_few_characters(value: float) -> None:
+    """Products of what results may hold: a page must not fail by one of them."""
+    for decimals in (-300, 0, 6, 20, 320):
+        assert len(figures.number(value, decimals)) <= 33
+    told = [
+        *(figures.added(value, (-value, value)), figures.amount(value, (0.0, value))),
+        *(figures.ratio(abs(value), 0.0, abs(value)), figures.rate(abs(value), abs(value))),
+        *(figures.difference(value, (-1e300, 1e300)), figures.score(value, (0.0, 1e300))),
+    ]
+    for figure in told:
+        assert len(f"{figure} {figure.exact}") < 300
+    assert float(figures.ratio(abs(value), None, None).value.rstrip("×").replace(",", "")) == (
+        pytest.approx(abs(value), rel=0.05)
+    )
+
+
 def test_negative_numbers_have_a_true_minus_sign() -> None:
     assert figures.number(-6.44, 1) == "\u22126.4"
 
@@ -129,7 +146,13 @@ def test_durations_use_the_unit_people_use(value: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "text"),
-    [(1440, 1980, "24 to 33 min"), (10, 40, "10 to 40 s"), (170, 185, "about 3 min")],
+    [
+        (1440, 1980, "24 to 33 min"),
+        (10, 40, "10 to 40 s"),
+        (170, 185, "about 3 min"),
+        (19, 118, "19 s to 2 min"),
+        (0, 0.4, "less than 1 s"),
+    ],
 )
 def test_time_left_is_a_range(low: float, high: float, text: str) -> None:
     assert figures.time_left(low, high) == text
@@ -160,3 +183,32 @@ def test_windows_are_told_in_k_only_where_that_is_exact() -> None:
 )
 def test_a_deviation_is_no_finer_than_its_value(stdev: float, value: float, text: str) -> None:
     assert figures.deviation(stdev, value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "shown", "ends"),
+    [
+        (8_912.0, (8_700.0, 9_200.0), "8,900", "8,700–9,200"),
+        (7.31, (6.9, 7.8), "7.3", "6.9–7.8"),
+        (41_230.0, None, "41,200", None),
+        (8.0, None, "8", None),
+        (0.0, None, "0", None),
+        (2.0, (-40.0, 44.0), "2.0", "−40.0–44.0"),
+    ],
+)
+def test_an_amount_has_the_digits_that_its_interval_allows(
+    value: float, interval: tuple[float, float] | None, shown: str, ends: str | None
+) -> None:
+    figure = figures.amount(value, interval)
+    assert (figure.value, figure.interval) == (shown, ends)
+
+
+def test_what_comes_on_top_is_signed_with_both_ends() -> None:
+    assert str(figures.added(7.31, (6.9, 7.8))) == "+7.3 (+6.9 to +7.8)"
+    assert str(figures.added(-0.42, (-1.1, 0.3))) == "−0.42 (−1.10 to +0.30)"
+    assert str(figures.added(13.4, None)) == "+13.4"
+
+
+def test_ends_of_a_ratio_that_say_nothing_are_not_printed() -> None:
+    assert figures.ratio(0.721, 8e-9, 6e7).interval == "too few to say"
+    assert figures.ratio(2.0, 0.1, 40.0).interval == "0.100–40.0"

@@ -22,7 +22,7 @@ from tests.look.reader import HOSTILE, Page
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("/", "/trending/", "/my-gpu/", "/compare/", "/submit/", "/methodology/")
+PAGES = ("/", "/matrix/", "/trending/", "/my-gpu/", "/compare/", "/submit/", "/methodology/")
 
 Show = Callable[..., list[Entry]]
 

@@ -66,3 +66,22 @@ def test_a_timing_shows_the_wait_and_the_generation() -> None:
     timing = plots.timing(1.0, 4.0)
     assert timing is not None
     assert (timing.wait, timing.generation_x, timing.generation) == ("225", "225", "675")
+
+
+def test_a_difference_lies_on_an_axis_with_zero_in_its_middle() -> None:
+    axis = plots.difference_axis([-12, 24], 120)
+    assert [(tick.x, tick.label) for tick in axis.ticks] == [
+        ("0.0", "−30"),
+        ("30.0", "−15"),
+        ("60.0", "0"),
+        ("90.0", "+15"),
+        ("120.0", "+30"),
+    ]
+    plot = plots.difference_plot(axis, 15, (6, 24))
+    assert plot == plots.DifferencePlot("86.0", "M72.0 12H108.0M72.0 8v8M108.0 8v8", is_sure=True)
+
+
+def test_a_difference_without_an_interval_is_never_sure() -> None:
+    axis = plots.difference_axis([], 120)
+    assert plots.difference_plot(axis, 40, None) == plots.DifferencePlot("116.0", None, False)
+    assert not plots.difference_plot(axis, 4, (-1, 9)).is_sure

@@ -13,6 +13,8 @@ from bench_loop.result.records import (
     DeclaredMachine,
     Determinism,
     Gpu,
+    HarnessSettings,
+    HarnessTrial,
     RunPart,
     RunResult,
     Trial,
@@ -195,6 +197,45 @@ def test_the_command_asks_for_the_same_window_and_trials() -> None:
     assert run_view(other).command.endswith("--trials 3 --context-window 4096")
 
 
+def in_goose() -> RunResult:
+    """A run in a harness that is a program, by explicit choice on the machine itself."""
+    result = samples.result(["fail"], subject=samples.subject(harness="goose"))
+    how = HarnessSettings(
+        place="direct",
+        options={"path": "exec"},
+        limit_rule="as raw and 60 s",
+        forced=("context_window",),
+    )
+    times = HarnessTrial(
+        way="question", model_s=2.0, harness_s=0.5, waited_for="tool", failure="Gone."
+    )
+    trials = tuple(one.model_copy(update={"harness": times}) for one in result.trials)
+    settings = result.settings.model_copy(update={"harness": how})
+    return result.model_copy(update={"settings": settings, "trials": trials})
+
+
+def test_how_a_harness_was_run_is_among_the_settings() -> None:
+    settings = {one.name: one.value for one in run_view(in_goose()).settings}
+    assert settings["harness ran"] == "directly on this machine, by choice"
+    assert settings["limits in the harness"] == "as raw and 60 s"
+    assert settings["options of the harness"] == "path exec"
+    assert settings["needs overridden"] == "context window"
+
+
+def test_the_command_runs_the_harness_in_the_same_way() -> None:
+    command = run_view(in_goose()).command
+    assert "--harness goose --harness-option path=exec --force" in command
+    assert "--sandbox subprocess --allow-unsafe" in command
+
+
+def test_where_the_time_in_a_harness_went_is_shown() -> None:
+    [trial] = run_view(in_goose()).trials[0].failed
+    readings = {one.name: one.value for one in trial.readings}
+    assert (readings["in the model"], readings["in the harness"]) == ("2.000 s", "0.500 s")
+    assert (readings["waited for"], readings["the harness says"]) == ("tool", "Gone.")
+    assert "in tools" not in readings
+
+
 def test_pass_cubed_is_shown_where_a_task_was_asked_three_times() -> None:
     thrice = [samples.quality_trial("reasonmath", 1, trial=number) for number in (1, 2, 3)]
     assert run_view(samples.result(trials=thrice)).has_pass_cubed
@@ -252,6 +293,13 @@ def test_hostile_names_are_made_printable_everywhere() -> None:
 def test_the_command_is_quoted_for_a_shell() -> None:
     command = run_view(samples.result(about=samples.subject(model_id="a; rm -rf ~"))).command
     assert command.startswith("bench-loop run --model 'a; rm -rf ~' ")
+
+
+def test_before_a_program_the_gateway_is_where_the_clock_sits() -> None:
+    path = run_view(in_goose()).path
+    assert [node.kind for node in path[2:]] == ["server", "gateway", "harness", "verifier"]
+    assert [node.kind for node in path if node.is_probe] == ["gateway", "verifier"]
+    assert path[4].readings == ("directly on the machine",)
 
 
 def test_the_clock_sits_at_harness_and_verifier_when_nothing_stands_between() -> None:

@@ -30,7 +30,7 @@ def test_a_paired_difference_is_signed_and_filled_when_it_excludes_zero() -> Non
     quality = compared(strong(), weak()).forest[0]
     assert quality.name == "quality, all suites"
     assert quality.figure.value == "−50.0"
-    assert quality.is_sure
+    assert quality.plot.is_sure
     assert quality.tasks == "18 of 36"
 
 

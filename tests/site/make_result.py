@@ -14,8 +14,9 @@ from bench_loop.contracts.chat import EngineTimings, StreamFacts, TokenCounts
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask, Trajectory
 from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.engine.harness_limits import RULE as HARNESS_LIMIT_RULE
 from bench_loop.engine.packs import Pack
-from bench_loop.engine.plan import SEED_RULE, WALL_LIMIT_RULE, RunPlan, make_plan
+from bench_loop.engine.plan import SEED_RULE, RunPlan, make_plan
 from bench_loop.engine.shelf import Shelf
 from bench_loop.engine.speed_plans import PLANS, WARMUP_ROUNDS
 from bench_loop.engine.trajectory import example_output
@@ -25,6 +26,7 @@ from bench_loop.result.fingerprint import fingerprint, tagged_hash
 from bench_loop.result.records import (
     ContextFacts,
     Gpu,
+    HarnessSettings,
     Machine,
     RunResult,
     Settings,
@@ -81,9 +83,10 @@ def make_result(
     """
     picked = suites if suites or profile else WITHOUT_CODE
     plan = make_plan(profile=profile, suites=picked, shelf=Shelf(fresh_seed))
-    speed_plan = speed_plan or plan.profile.speed_plans[-1]
+    if plan.speed_suite is not None and speed_plan is None:
+        speed_plan = plan.profile.speed_plans[-1]
     trials = [
-        *(speed_trials(speed_plan, generation_tps) if plan.speed_suite else ()),
+        *(speed_trials(speed_plan, generation_tps) if speed_plan and plan.speed_suite else ()),
         *(
             quality_trial(suite.pack, task, number, write(task), latency_s)
             for suite, task, number in plan.quality_trials
@@ -101,7 +104,7 @@ def make_result(
             total_runtime_s=runtime_s,
             subject=make_subject(model_id=model_id, harness=harness, **(subject or {})),
             machine=make_machine(gpu, **(machine or {})),
-            settings=make_settings(plan),
+            settings=make_settings(plan, harness=make_harness_settings(harness)),
             sandbox=_sandbox().record() if plan.needs_sandbox else None,
             software=Software(
                 bench_loop=bench_loop.__version__,
@@ -293,12 +296,19 @@ def make_settings(plan: RunPlan, **changes: Any) -> Settings:
         "seed_rule": SEED_RULE,
         "answer_budget_rule": plan.answer_budget_rule,
         "context_window": plan.context_window,
-        "wall_limit_rule": WALL_LIMIT_RULE,
+        "wall_limit_rule": plan.wall_limit_rule,
         "speed_budget_s": 720.0,
         "use_prompt_cache": True,
         "fresh_seed": plan.fresh_seed,
     }
     return Settings(**{**fields, **changes})
+
+
+def make_harness_settings(harness: str, **changes: Any) -> HarnessSettings | None:
+    """Those of a harness that is a program in its sandbox; None for raw."""
+    if harness == "raw":
+        return None
+    return HarnessSettings(**{"place": "bubblewrap", "limit_rule": HARNESS_LIMIT_RULE, **changes})
 
 
 def make_bytes(**changes: Any) -> bytes:

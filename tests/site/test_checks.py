@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import EngineTimings, Sampling
+from bench_loop.result.fingerprint import fingerprinted
 from bench_loop.result.records import (
     Artifact,
     DeclaredMachine,
     Gpu,
+    HarnessSettings,
+    HarnessTrial,
+    MatrixArm,
     PeakMemory,
     Power,
+    RunPart,
     RunResult,
     Spread,
     SuiteSettings,
@@ -22,7 +27,14 @@ from bench_loop.result.records import (
 )
 from submissions import checks
 from submissions.checks import Finding, differences, fastest_rate, is_safe_path, is_same
-from tests.site.make_result import make_document, make_result, nothing_right, rescored, speed_trial
+from tests.site.make_result import (
+    make_document,
+    make_harness_settings,
+    make_result,
+    nothing_right,
+    rescored,
+    speed_trial,
+)
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DONE = NOW - timedelta(hours=1)
@@ -55,7 +67,7 @@ def test_an_honest_run_without_code_is_consistent() -> None:
     assert checks.level(found) == "consistent"
 
 
-@pytest.mark.parametrize("profile", ["smoke", "quick", "core", "full"])
+@pytest.mark.parametrize("profile", ["smoke", "quick", "core", "full", "harness"])
 def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -> None:
     result = honest(profile=profile)
     found = [one for one in checks.findings(result, NOW) if one.severity != "note"]
@@ -65,7 +77,8 @@ def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -
         for index, trial in enumerate(result.trials)
         if trial.verifier is not None
     }
-    assert {trial.suite for trial in result.trials if trial.verifier} >= CODE_SUITES
+    with_code = {trial.suite for trial in result.trials if trial.verifier}
+    assert with_code >= (CODE_SUITES if profile != "harness" else {"loop_code_fix_files"})
     assert checks.level(found) == "reported"
 
 
@@ -107,6 +120,79 @@ def test_a_flipped_verdict_is_refused_whatever_the_scores_say(
     assert any(name.startswith("trials[") for name in caught), caught
     if "output" not in changes:
         assert any(name.endswith(f".{field}") for name in caught), caught
+
+
+NOT_GIVEN = {
+    "outcome": "not_applicable",
+    "score": 0.0,
+    "reason": "harness_lacks_capability",
+    "answer": None,
+    "output": None,
+}
+
+
+@pytest.mark.parametrize(("suite", "is_refused"), [("reasonmath", True), ("toolcall", False)])
+def test_a_task_is_not_applicable_only_where_the_harness_cannot_be_given_it(
+    suite: str, is_refused: bool
+) -> None:
+    claimed = with_first_trial(honest(suites=[suite], harness="aider"), **NOT_GIVEN)
+    assert ("trials[0].outcome" in fields(claimed)) is is_refused
+
+
+def test_an_honest_run_without_a_speed_has_the_wall_limit_of_one() -> None:
+    found = checks.findings(honest(suites=["reasonmath"]), NOW)
+    assert checks.level(found) == "consistent", found
+
+
+def test_an_honest_run_in_a_harness_is_consistent() -> None:
+    found = checks.findings(honest(harness="goose"), NOW)
+    assert checks.level(found) == "consistent", found
+
+
+@pytest.mark.parametrize(
+    ("harness", "settings", "field"),
+    [
+        ("goose", None, "settings.harness"),
+        ("raw", make_harness_settings("goose"), "settings.harness"),
+        ("goose", make_harness_settings("goose", limit_rule="none"), "settings.harness.limit_rule"),
+    ],
+)
+def test_a_harness_that_was_run_otherwise_is_looked_at(
+    harness: str, settings: HarnessSettings | None, field: str
+) -> None:
+    result = honest(harness=harness)
+    changed = result.settings.model_copy(update={"harness": settings})
+    assert field in fields(
+        rescored(result.model_copy(update={"settings": changed})), "needs_review"
+    )
+
+
+def test_raw_has_no_times_of_a_program() -> None:
+    forged = with_first_trial(
+        honest(suites=["reasonmath"]), harness=HarnessTrial(way="question", wall_s=1.0)
+    )
+    assert "trials[0].harness" in fields(forged)
+
+
+HOME = "/home/jane.miller/notes"
+
+
+@pytest.mark.parametrize(
+    ("changes", "severity"),
+    [
+        ({"transcript": ({"role": "tool", "content": HOME},)}, "refused"),
+        ({"harness": HarnessTrial(way="question", diff=HOME)}, "needs_review"),
+        ({"harness": HarnessTrial(way="question", said={"notices": HOME})}, "needs_review"),
+        ({"message": HOME}, "needs_review"),
+        ({"reason": HOME}, "refused"),
+    ],
+)
+def test_a_home_folder_in_the_words_of_model_or_harness_is_for_a_person_to_judge(
+    changes: dict[str, Any], severity: str
+) -> None:
+    result = with_first_trial(honest(suites=["reasonmath"], harness="goose"), **changes)
+    found = checks.check_privacy(checks.Upload(result, NOW))
+    assert {one.severity for one in found} == {severity}
 
 
 def test_a_pass_without_an_output_is_refused() -> None:
@@ -476,3 +562,52 @@ def test_a_sensor_of_another_machine_than_the_model_ran_on_is_looked_at() -> Non
     cards = honest(machine={"gpus": (), "gpu_memory_gb": None, "device_class": "cpu-x-8c-64gb"})
     result = cards.model_copy(update={"power": POWER})
     assert "power.source" in fields(result, "needs_review")
+
+
+MATRIX_ID = "matrix-20260102T030405Z-abcdefghij"
+
+
+def arm(cold: int = 1, turns: int = 1, **matrix: Any) -> RunResult:
+    """A run that had `turns` in a matrix, and so many trials that were first in one."""
+    plain = honest()
+    told = {"matrix_id": MATRIX_ID, "arm": 1, "arms": ("raw", "aider"), **matrix}
+    marked = (
+        trial.model_copy(update={"is_cold": place < cold})
+        for place, trial in enumerate(plain.trials)
+    )
+    parts = tuple(
+        RunPart(
+            started_at=plain.started_at,
+            finished_at=plain.finished_at,
+            runtime_s=plain.total_runtime_s or 0.0,
+            block=number,
+        )
+        for number in range(1, turns + 1)
+    )
+    return fingerprinted(
+        plain.model_copy(
+            update={"matrix": MatrixArm(**told), "trials": tuple(marked), "parts": parts}
+        )
+    )
+
+
+def test_an_honest_arm_of_a_matrix_is_not_refused() -> None:
+    assert "matrix_mismatch" not in {one.code for one in findings(arm())}
+
+
+@pytest.mark.parametrize(
+    ("forged", "field"),
+    [
+        (arm(cold=2), "trials"),
+        (arm(cold=10_000, turns=3), "trials"),
+        (arm(arm=2), "matrix.arm"),
+        (arm(arm=100), "matrix.arm"),
+        (arm(arms=()), "matrix.arm"),
+        (arm(arms=("raw", "raw")), "matrix.arms"),
+        (arm().model_copy(update={"matrix": None}), "matrix"),
+        (arm(cold=0, turns=1).model_copy(update={"matrix": None}), "matrix"),
+    ],
+)
+def test_an_arm_that_cannot_have_been_is_refused(forged: RunResult, field: str) -> None:
+    found = findings(forged)
+    assert field in {one.field for one in found if one.code == "matrix_mismatch"}
