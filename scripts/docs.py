@@ -18,16 +18,24 @@ from typing import Any
 import click
 
 from bench_loop import cli, errors
+from bench_loop.contracts.harness import HarnessAdapter
+from bench_loop.engine import suitability
 from bench_loop.engine.capabilities import CAPABILITIES
 from bench_loop.engine.families import Family, family_names, load_family
 from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.engine.task_schema import task_schema
 from bench_loop.engine.validate import DEGENERATE
+from bench_loop.programs.fault_table import fault_table
+from bench_loop.programs.known import Known, all_harnesses
+from bench_loop.report import harness_list
+from bench_loop.report.matrix import SOURCE_WORDS
+from bench_loop.report.matrix_means import all_means
 from bench_loop.result.schema import result_schema
 from bench_loop.scoring.methodology import methodology_markdown
-from scripts import reference
+from scripts import harness_faults, references
 from scripts.markdown import one_line, table
+from scripts.reference_page import page as reference_page
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 88
@@ -37,11 +45,12 @@ Schema = Mapping[str, Any]
 
 def documents() -> dict[Path, str]:
     """Every file with generated parts, with the text that it should have."""
-    pages = [ROOT / "docs" / f"{name}.md" for name in ("commands", "packs", "suites")]
+    pages = [ROOT / "docs" / f"{name}.md" for name in ("commands", "harnesses", "packs", "suites")]
     return {
         **{page: fill(page.read_text(encoding="utf-8"), PARTS) for page in pages},
         ROOT / "docs" / "methodology.md": methodology_markdown(),
-        reference.PAGE: reference.page(reference.runs()),
+        harness_faults.PAGE: harness_faults.page(fault_table()),
+        references.PAGE: reference_page(references.runs(), references.arms()),
         ROOT / "docs" / "result-file.md": result_file_page(result_schema()),
         ROOT / "docs" / "result-v1.schema.json": json_text(result_schema()),
         ROOT / "packs" / "task.schema.json": json_text(task_schema()),
@@ -137,6 +146,75 @@ def _tree(kind: type[errors.BenchLoopError]) -> Iterator[type[errors.BenchLoopEr
     yield kind
     for below in kind.__subclasses__():
         yield from _tree(below)
+
+
+# --- docs/harnesses.md ----------------------------------------------------------------------------
+
+
+def harness_table() -> str:
+    """One line for each harness: where it comes from and what it asks."""
+    return table(
+        ("harness", "version", "packages", "licence", "size", "runs on", "window", "tool calls"),
+        (_harness_row(harness.adapter) for harness in all_harnesses()),
+    )
+
+
+def _harness_row(adapter: HarnessAdapter) -> tuple[str, ...]:
+    how = adapter.installation
+    window, calls = harness_list.needs_in_words(adapter.needs)
+    if how is None:
+        return f"`{adapter.name}`", adapter.version, "built in", "MIT", "", "", window, calls
+    runtime = {"npm": "Node", "pypi": "Python"}[how.registry]
+    return (
+        f"[`{adapter.name}`]({how.homepage})",
+        adapter.version,
+        ", ".join(f"`{package}`" for package in how.packages),
+        how.licence,
+        f"{how.size_mb} MB",
+        f"{runtime} {how.runtime}" if how.runtime else "",
+        window,
+        calls,
+    )
+
+
+def harness_abilities() -> str:
+    """One line for each harness: what it can do, and the settings that it takes."""
+    return table(
+        ("harness", "can do", "settings"),
+        (
+            (f"`{harness.adapter.name}`", harness_list.abilities(harness), _settings(harness))
+            for harness in all_harnesses()
+        ),
+    )
+
+
+WAYS = {"question": "as a question", "workspace": "on files", "given_tools": "with its tools"}
+"""How tasks are put to a harness, as the table says it."""
+
+
+def matrix_figures() -> str:
+    """One line for each figure of a matrix."""
+    return table(("figure", "what it means"), all_means(SOURCE_WORDS))
+
+
+def harness_suites() -> str:
+    """One line for each suite: how its tasks are put to each harness."""
+    adapters = [harness.adapter for harness in all_harnesses()]
+    cells = suitability.table((load_pack(name) for name in pack_names()), adapters)
+    rows: dict[str, list[str]] = {}
+    for cell in cells:
+        way = WAYS[cell.way] if cell.why_not is None else f"no: {cell.why_not}"
+        rows.setdefault(cell.suite, []).append(way)
+    return table(
+        ("suite", *(f"`{adapter.name}`" for adapter in adapters)),
+        ((f"`{suite}`", *ways) for suite, ways in rows.items()),
+    )
+
+
+def _settings(harness: Known) -> str:
+    return ", ".join(
+        f"`{option}={value}`" for option, values in harness.options.items() for value in values
+    )
 
 
 # --- docs/packs.md --------------------------------------------------------------------------------
@@ -243,6 +321,10 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "suites": suite_table,
     "profiles": profile_table,
     "exit-codes": exit_codes,
+    "harnesses": harness_table,
+    "harness-abilities": harness_abilities,
+    "harness-suites": harness_suites,
+    "matrix-figures": matrix_figures,
     "tasks": task_tables,
     "family-counts": family_counts,
     "capabilities": capability_table,

@@ -17,6 +17,7 @@ from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.intervals import mean, strata_interval
 from bench_loop.scoring.paired import paired_difference
 from bench_loop.scoring.sequential import Shares, duel, evidence_needed, evidence_of
+from scripts import simulate_harnesses
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 SEED = 2026
@@ -187,6 +188,7 @@ def page() -> str:
         "## A race of models (`recommend`)",
         RACING,
         _race_table(),
+        *simulate_harnesses.section(),
     )
     return "\n\n".join(block.strip() for block in blocks) + "\n"
 
