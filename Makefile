@@ -3,6 +3,8 @@
 # make lint    check style, types and imports
 # make bench   time what must stay quick, and the clocks (ARGS=--quick: without slow servers)
 # make hostile show what each kind of sandbox contains, measured here
+# make harness-faults  put each fault into a task of each installed harness (half an hour)
+# make cassettes  record the installed harnesses again for their tests without a model
 # make reference  run the reference models whole (hours; goes on where it was cut)
 # make fuzz    draw ten times as many instances of each family as the tests do
 # make docs    write the generated parts of the documentation again
@@ -20,7 +22,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; d
 	&& { echo "$$name"; break; }; done
 PYTHON ?= $(shell $(FIND_PYTHON))
 
-.PHONY: run test lint bench hostile reference fuzz docs lock clean
+.PHONY: run test lint bench hostile harness-faults cassettes reference fuzz docs lock clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/bench-loop quickstart
@@ -37,10 +39,17 @@ lint: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
 	@$(BIN)/python scripts/bench_sandbox.py
+	@$(BIN)/python scripts/bench_gateway.py
 	@$(BIN)/python scripts/bench_speed.py $(ARGS)
 
 hostile: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.hostile.table
+
+harness-faults: $(VENV)/dev.stamp
+	@$(BIN)/python -m scripts.harness_faults $(ARGS)
+
+cassettes: $(VENV)/dev.stamp
+	@$(BIN)/python -m tests.harnesses.playing $(ARGS)
 
 reference: $(VENV)/dev.stamp
 	@$(BIN)/python -m scripts.reference $(ARGS)

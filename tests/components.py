@@ -6,6 +6,7 @@ Without the component the test is skipped with the remedy; under `BENCHLOOP_REQU
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from bench_loop.contracts.harness import Installation
 from bench_loop.errors import SandboxError
+from bench_loop.programs.installed import Installed, installed
 from bench_loop.sandboxes import docker
 from bench_loop.sandboxes.bubblewrap import find_bwrap
 
@@ -72,6 +75,27 @@ def need_docker() -> None:
         docker.connect().close()
     except SandboxError as error:
         raise _absent("a Docker engine", "use .ci/run, which starts one, or DOCKER_HOST") from error
+
+
+def need_npm() -> None:
+    """npm, and with it Node."""
+    if shutil.which("npm") is None:
+        raise _absent("npm", "apt-get install npm")
+
+
+def need_harness(name: str, installation: Installation, home: Path) -> Installed:
+    """The pinned program of a harness, from the folder BENCHLOOP_TEST_HARNESSES.
+
+    That is laid out as `harnesses/` in a data folder, and becomes that of the data folder `home`.
+    """
+    if folder := os.environ.get("BENCHLOOP_TEST_HARNESSES"):
+        home.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            (home / "harnesses").symlink_to(folder, target_is_directory=True)
+        if found := installed(name, installation):
+            return found
+    remedy = f"bench-loop harness install {name}, and set BENCHLOOP_TEST_HARNESSES to the folder"
+    raise _absent(f"the harness {name} ({installation.packages[0]})", remedy)
 
 
 def need_root() -> None:

@@ -6,15 +6,16 @@ from collections.abc import Collection
 
 # Browser tests come last: Playwright leaves an event loop running in its thread, and with that
 # neither asyncio.run() nor Django's ORM can be called any more.
-GROUPS = ("unit", "engine", "sandbox", "site", "wheel", "browser")
+GROUPS = ("unit", "engine", "sandbox", "harnesses", "site", "wheel", "browser")
 
 
 def group_of(folder: str, marks: Collection[str]) -> str:
     """Group of a test by the folder under `tests/` that it lies in, and by its marks.
 
     `unit` starts nothing but small servers of the tests' own, `engine` needs a real component,
-    `sandbox` runs programs in every kind of sandbox, `site` is the Django part, `browser` drives a
-    real browser, `wheel` installs what is shipped.
+    `sandbox` runs programs in every kind of sandbox, `harnesses` installs and runs those of other
+    people, `site` is the Django part, `browser` drives a real browser, `wheel` installs what is
+    shipped.
     """
     if folder == "wheel":
         return "wheel"
@@ -22,6 +23,8 @@ def group_of(folder: str, marks: Collection[str]) -> str:
         return "sandbox"
     if "browser" in marks or folder in ("browser", "journey"):
         return "browser"
+    if folder in ("harnesses", "programs") and "real" in marks:
+        return "harnesses"
     if folder in ("site", "look"):
         return "site"
     return "engine" if "real" in marks else "unit"

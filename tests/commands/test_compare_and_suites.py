@@ -69,7 +69,15 @@ def test_a_missing_file_is_an_error_with_its_name(
 def test_all_suites_and_profiles_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("suites") == 0
     shown = capsys.readouterr().out
-    for name in ("reasonmath", "loop_schema", "instructfollow", "smoke", "quick", "core", "full"):
+    for name in (
+        "reasonmath",
+        "loop_schema",
+        "instructfollow",
+        "smoke",
+        "quick",
+        "full",
+        "harness",
+    ):
         assert name in shown
     assert "Does everything work?" in " ".join(shown.split())
 
@@ -104,7 +112,7 @@ def test_one_suite_as_json_is_that_suite(capsys: pytest.CaptureFixture[str]) -> 
     assert found["pack_hash"].startswith("sha256:")
 
 
-@pytest.mark.parametrize("columns", [40, 56])
+@pytest.mark.parametrize("columns", [40, 56, 60, 71])
 def test_suites_fit_a_narrow_terminal_without_cutting_words(
     columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,6 +144,24 @@ def test_a_run_is_found_by_its_id(
     save(result, tmp_path / "results")
     assert run("compare", result.run_id, "latest") == 0
     assert "B and A are the same run." in capsys.readouterr().out
+
+
+def test_a_run_is_found_by_the_part_of_its_id_that_the_list_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
+    result = make_run()
+    save(result, tmp_path / "results")
+    assert run("compare", result.run_id[-10:], "latest") == 0
+    assert "B and A are the same run." in capsys.readouterr().out
+
+
+def test_a_part_of_no_id_names_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BENCHLOOP_HOME", str(tmp_path))
+    assert run("compare", "zzzzzzzzzz", "latest") == 2
+    assert "bench-loop runs list" in capsys.readouterr().err
 
 
 class Site(FakeServer):
@@ -205,6 +231,7 @@ def test_times_are_expected_by_the_newest_speed_of_this_installation(
     assert result.run_id in found["expected_basis"]
     expected = {one["name"]: one["expected_s"] for one in (*found["suites"], *found["profiles"])}
     assert 0 < expected["smoke"] < expected["core"] < expected["full"]
+    assert 0 < expected["loop_harness"] < expected["harness"]
     assert expected["longcontext"] > 100_000 / 2000
     assert run("suites", "longcontext") == 0
     assert "would take on this machine" in " ".join(capsys.readouterr().out.split())

@@ -11,11 +11,12 @@ import pytest
 from bench_loop import download
 from bench_loop.cli import main
 from bench_loop.commands._setup import load_harness, prepare
+from bench_loop.engine.harness_limits import RULE
 from bench_loop.engine.like import differences, options_like, plan_like, refuse_other_plan
 from bench_loop.engine.plan import RunOptions, RunPlan, make_plan
 from bench_loop.engine.run import Run, conditions_of
 from bench_loop.errors import ResultError, SetupError, UsageError
-from bench_loop.result.records import RunResult
+from bench_loop.result.records import HarnessSettings, RunResult
 from bench_loop.result.store import LATEST, load, to_bytes
 from tests.engine.doubles import ScriptedProvider
 from tests.fakes.openai_server import FakeOpenAI
@@ -108,6 +109,22 @@ def test_what_differs_here_is_told_with_what_it_breaks(tmp_path: Path) -> None:
         "Theirs aaaaaaaaaaaa, ours bbbbbbbbbbbb.",
         "Speed will not be comparable: They differ in engine: scripted 1 against scripted 2.",
     )
+
+
+def test_a_program_must_be_run_in_the_same_place(tmp_path: Path) -> None:
+    result = made(tmp_path, make_plan(suites=["reasonmath"]))
+    plan = plan_like(result)
+    setup = prepare(ScriptedProvider(), "tiny", load_harness("raw"))
+    there = HarnessSettings(place="bubblewrap", limit_rule=RULE)
+    theirs = result.settings.model_copy(update={"harness": there})
+    here = there.model_copy(update={"place": "direct"})
+    now = conditions_of(setup, plan, setup.server, setup.model)
+    breaking, _ = differences(
+        result.model_copy(update={"settings": theirs}),
+        plan,
+        now.model_copy(update={"harness_settings": here}),
+    )
+    assert breaking == ("They differ in place of the harness: bubblewrap against direct.",)
 
 
 class Site(FakeServer):

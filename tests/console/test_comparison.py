@@ -45,12 +45,18 @@ def other_run(
 def test_every_run_has_a_letter_a_name_and_its_file() -> None:
     shown = text(make_run(HALF), other_run(MOST))
     assert "A  qwen3.5:27b Q4_K_M in raw, RTX 4090 24 GB\n" in shown
-    assert "   core, 2026-11-29 14:02 UTC, run-1.json\n" in shown
+    assert "   core profile, 2026-11-29 14:02 UTC, run-1.json\n" in shown
+
+
+def test_hand_picked_suites_are_not_called_custom_as_a_harness_is() -> None:
+    assert "   hand-picked suites, 2026" in text(make_run(HALF), other_run(MOST, profile="custom"))
 
 
 def test_a_run_that_stopped_early_is_told_as_such() -> None:
     stopped = other_run(MOST, status="aborted", status_reason="Stopped by the user.")
-    assert "   core, aborted, 2026-11-29 14:02 UTC, run-1.json\n" in text(make_run(HALF), stopped)
+    assert "   core profile, aborted, 2026-11-29 14:02 UTC, run-1.json\n" in text(
+        make_run(HALF), stopped
+    )
 
 
 def test_aggregates_raw_speed_and_suites_stand_side_by_side_with_intervals() -> None:
@@ -157,3 +163,19 @@ def test_the_json_holds_exact_figures_reasons_and_verdicts() -> None:
     assert (pair["a"], pair["b"], pair["verdict"], pair["reasons"]) == ("A", "B", "better", [])
     assert pair["quality"]["difference"] == pytest.approx(47.5)
     assert pair["quality"]["task_count"] == 40
+
+
+def in_goose(**changes: object) -> RunResult:
+    made = other_run(MOST, **changes)
+    subject = made.subject.model_copy(update={"harness": "goose", "harness_version": "1.50.0"})
+    return made.model_copy(update={"subject": subject})
+
+
+def test_runs_that_differ_in_the_harness_alone_name_the_option_that_compares_them() -> None:
+    assert "compare --across-harnesses" in text(make_run(HALF), in_goose())
+
+
+def test_the_option_is_not_named_where_it_would_not_help() -> None:
+    shown = text(make_run(HALF), in_goose(scoring_version="0.1"))
+    assert "not comparable" in shown
+    assert "--across-harnesses" not in shown

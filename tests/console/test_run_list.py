@@ -45,3 +45,28 @@ def test_only_the_model_is_ever_shortened(columns: int) -> None:
     assert long[heads.index("model") :].startswith("a-publisher/A-Very")
     assert damaged.split()[0] == "cccccccccc"
     assert lines[-1] == "journal.jsonl: line 3: is damaged"
+
+
+def listed(columns: int, *harnesses: str) -> list[str]:
+    made = make_run()
+    subjects = [made.subject.model_copy(update={"harness": name}) for name in harnesses]
+    results = [made.model_copy(update={"subject": subject}) for subject in subjects]
+    runs = [
+        StoredRun(f"20261130T050549Z-{'abcdef'[number] * 10}", "complete", result, None, Path("a"))
+        for number, result in enumerate(results)
+    ]
+    out = io.StringIO()
+    print_runs(runs, Console(file=out, width=columns, theme=THEME))
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_runs_in_harnesses_are_told_apart(columns: int) -> None:
+    heads, raw, goose = listed(columns, "raw", "goose")
+    at = heads.index("harness")
+    assert (raw[at:].split()[0], goose[at:].split()[0]) == ("raw", "goose")
+    assert "…" not in heads
+
+
+def test_raw_alone_needs_no_column() -> None:
+    assert "harness" not in listed(120, "raw", "raw")[0]

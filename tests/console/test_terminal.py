@@ -20,6 +20,7 @@ from bench_loop.result.records import (
     ContextFacts,
     CurvePoint,
     Determinism,
+    HarnessSettings,
     RunResult,
     Spread,
     Sustained,
@@ -65,6 +66,14 @@ def test_it_opens_with_the_signal_path_and_the_answer() -> None:
     assert lines[1] == "qwen3.5:27b Q4_K_M ── llama.cpp b7421 ── raw 1 ── verifier"
     assert lines[2] == "RTX 4090 24 GB, window 8,192 read back, core profile, 5 min"
     assert lines[4].startswith("Overall 75 (72–78). ")
+
+
+def test_before_a_program_stands_the_gateway() -> None:
+    run = make_run()
+    program = HarnessSettings(place="bubblewrap", limit_rule="none")
+    settings = run.settings.model_copy(update={"harness": program})
+    first = text(run.model_copy(update={"settings": settings})).splitlines()[1]
+    assert first == "qwen3.5:27b Q4_K_M ── llama.cpp b7421 ── gateway ── raw 1 ── verifier"
 
 
 def test_a_score_stands_with_bar_whisker_and_interval() -> None:
@@ -207,7 +216,14 @@ def test_no_line_is_wider_than_88_columns(width: int) -> None:
 
 def test_a_name_of_any_length_keeps_its_column() -> None:
     shown = text(make_run({"a" * 40: ("p" * 5, 100.0, (56.6, 100.0))}))
-    assert "a" * 14 + "… ■■■■■  5 of 5" in shown
+    assert "a" * 7 + ".." + "a" * 6 + " ■■■■■  5 of 5" in shown
+
+
+def test_suites_that_only_differ_at_their_ends_are_told_apart() -> None:
+    names = ("loop_code_fix", "loop_code_fix_files")
+    shown = text(make_run(dict.fromkeys(names, ("p" * 5, 100.0, (56.6, 100.0)))))
+    assert "loop_code_fix   ■■■■■  5 of 5" in shown
+    assert "loop_co.._files ■■■■■  5 of 5" in shown
     wide = text(make_run({"検証" * 10: ("p" * 5, 100.0, (56.6, 100.0))}))
     line = next(line for line in wide.splitlines() if "■■■■■" in line)
     assert cell_len(line[: line.index("■")]) == 16

@@ -19,7 +19,7 @@ from bench_loop.engine.packs import load_pack
 from bench_loop.engine.speed_plans import Rates
 from bench_loop.engine.speed_prompts import PromptMaker
 from bench_loop.errors import ContextCutError, EngineRejectedError, ProviderError
-from bench_loop.result.records import RequestRecord, Trial
+from bench_loop.result.records import HarnessTrial, RequestRecord, Trial
 from tests.engine.doubles import ScriptedProvider, make_task, reply
 from tests.scoring.make_trials import HASH
 
@@ -98,6 +98,12 @@ def test_a_task_of_which_little_was_read_stops_the_run() -> None:
 def test_a_task_that_was_read_does_not(read_tokens: int | None) -> None:
     task = make_task(messages=(Message(role="user", content="words " * 20_000),))
     refuse_cut_task(task, trial_with(read_tokens), 8192)
+
+
+def test_a_program_that_made_the_prompt_shorter_itself_does_not() -> None:
+    task = make_task(messages=(Message(role="user", content="words " * 20_000),))
+    inside = {"harness": HarnessTrial(way="question", wall_s=1.0)}
+    refuse_cut_task(task, trial_with(4096).model_copy(update=inside), 8192)
 
 
 def test_a_short_task_whose_remembered_tokens_are_not_counted_does_not() -> None:

@@ -110,7 +110,7 @@ def raises(error: BaseException) -> Happening:
 
 def test_models_are_run_in_turn_and_unloaded_and_the_machine_cools_between(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path)
-    with OpenQueue.new(("a", "b"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b"), asked(tmp_path)) as queue:
         done = queue.work_through(work, say)
     assert states(done) == ["complete", "complete"]
     assert work.log == ["run a", "free a", "cool to 40.0", "run b", "free b"]
@@ -123,7 +123,7 @@ def test_models_are_run_in_turn_and_unloaded_and_the_machine_cools_between(tmp_p
 def test_a_failure_keeps_its_reason_and_the_next_model_is_run(tmp_path: Path) -> None:
     missing = ModelNotFoundError("There is no model a.", remedy="ollama pull a")
     work = ScriptedWork(tmp_path, a=raises(missing), b=raises(RuntimeError("a fault of ours")))
-    with OpenQueue.new(("a", "b", "c"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b", "c"), asked(tmp_path)) as queue:
         done = queue.work_through(work, say)
     assert states(done) == ["failed", "failed", "complete"]
     assert done.runs[0].reason == "There is no model a. ollama pull a"
@@ -139,7 +139,7 @@ def test_an_incomplete_run_keeps_its_result_and_the_results_own_reason(tmp_path:
         raise ProviderError("The run is incomplete: ...", remedy="See to the server.")
 
     work.happenings = {"a": outage}
-    with OpenQueue.new(("a", "b"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b"), asked(tmp_path)) as queue:
         done = queue.work_through(work, say)
     assert states(done) == ["incomplete", "complete"]
     assert done.runs[0].reason == "The server failed in 3 of 9 trials."
@@ -149,7 +149,7 @@ def test_an_incomplete_run_keeps_its_result_and_the_results_own_reason(tmp_path:
 def test_a_model_that_does_not_fit_is_skipped_and_nothing_of_it_is_started(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path)
     work.lacks = {"a": "It needs about 99.0 GB, and there are 4.0 GB of memory."}
-    with OpenQueue.new(("a", "b"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b"), asked(tmp_path)) as queue:
         done = queue.work_through(work, say)
     assert states(done) == ["skipped", "complete"]
     assert done.runs[0].reason == work.lacks["a"]
@@ -159,7 +159,7 @@ def test_a_model_that_does_not_fit_is_skipped_and_nothing_of_it_is_started(tmp_p
 def test_a_model_that_stays_in_memory_is_a_finding(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path)
     work.freed = {"a": "It is still in memory after it was unloaded."}
-    with OpenQueue.new(("a", "b"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b"), asked(tmp_path)) as queue:
         done = queue.work_through(work, say)
     assert done.runs[0].findings == ("It is still in memory after it was unloaded.",)
     assert done.runs[1].findings == ()
@@ -173,10 +173,10 @@ def test_ctrl_c_ends_the_queue_and_it_goes_on_with_the_stopped_model(tmp_path: P
         raise KeyboardInterrupt
 
     work.happenings = {"b": stop}
-    with OpenQueue.new(("a", "b", "c"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b", "c"), asked(tmp_path)) as queue:
         with pytest.raises(KeyboardInterrupt):
             queue.work_through(work, say)
-        folder = queue.folder
+        folder = queue.file.parent
     assert states(read_queue(folder)) == ["complete", "aborted", "waiting"]
     work.happenings, work.log = {}, []
     with OpenQueue.resumed(folder) as queue:
@@ -191,10 +191,10 @@ class Killed(BaseException):
 
 def test_a_killed_queue_goes_on_with_the_run_that_was_cut_off(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path, b=raises(Killed()))
-    with OpenQueue.new(("a", "b", "c"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b", "c"), asked(tmp_path)) as queue:
         with pytest.raises(Killed):
             queue.work_through(work, say)
-        folder = queue.folder
+        folder = queue.file.parent
     assert states(read_queue(folder)) == ["complete", "running", "waiting"]
     assert newest_open_queue() == folder
     cut_off = read_queue(folder).runs[1].run_id
@@ -211,10 +211,10 @@ def test_a_killed_queue_goes_on_with_the_run_that_was_cut_off(tmp_path: Path) ->
 
 def test_a_model_whose_run_had_not_begun_when_it_was_killed_is_run_anew(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path, a=raises(Killed()))
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
         with pytest.raises(Killed):
             queue.work_through(work, say)
-        folder = queue.folder
+        folder = queue.file.parent
     work.happenings, work.log = {}, []
     with OpenQueue.resumed(folder) as queue:
         queue.work_through(work, say)
@@ -229,8 +229,8 @@ def test_a_run_that_cannot_go_on_now_is_kept_for_later(tmp_path: Path) -> None:
         raise UsageError("The run is being written by a running process.", remedy="Wait.")
 
     work.happenings = {"a": hold}
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
-        done, folder = queue.work_through(work, say), queue.folder
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
+        done, folder = queue.work_through(work, say), queue.file.parent
     assert states(done) == ["incomplete"]
     assert newest_open_queue() == folder
     work.happenings, work.log = {}, []
@@ -248,10 +248,10 @@ def test_a_run_that_was_deleted_meanwhile_is_run_anew_under_another_id(tmp_path:
         raise Killed
 
     work.happenings = {"a": begin_and_be_killed}
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
         with pytest.raises(Killed):
             queue.work_through(work, say)
-        folder = queue.folder
+        folder = queue.file.parent
     deleted = work.known["a"]
     work.begun.clear()
     work.happenings, work.log = {}, []
@@ -263,28 +263,28 @@ def test_a_run_that_was_deleted_meanwhile_is_run_anew_under_another_id(tmp_path:
 
 
 def test_a_queue_that_a_process_works_on_is_not_the_one_to_go_on_with(tmp_path: Path) -> None:
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
         assert newest_open_queue() is None
-    assert newest_open_queue() == queue.folder
+    assert newest_open_queue() == queue.file.parent
 
 
 def test_two_processes_never_work_on_one_queue(tmp_path: Path) -> None:
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue, pytest.raises(UsageError):
-        OpenQueue.resumed(queue.folder)
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue, pytest.raises(UsageError):
+        OpenQueue.resumed(queue.file.parent)
 
 
 def test_the_machine_at_rest_is_that_before_the_first_run_even_after_a_kill(tmp_path: Path) -> None:
     work = ScriptedWork(tmp_path, a=raises(Killed()))
-    with OpenQueue.new(("a", "b"), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a", "b"), asked(tmp_path)) as queue:
         with pytest.raises(Killed):
             queue.work_through(work, say)
-        folder = queue.folder
+        folder = queue.file.parent
     assert read_queue(folder).at_rest == Rest(temperature_c=40.0, load=0.0)
 
 
 def test_a_damaged_queue_is_told_with_its_field(tmp_path: Path) -> None:
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
-        folder = queue.folder
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
+        folder = queue.file.parent
     file = folder / QUEUE
     file.write_text(file.read_text().replace('"waiting"', '"dancing"'))
     with pytest.raises(ResultError, match=r"runs\[0\].state"):
@@ -298,7 +298,7 @@ def test_a_queue_that_does_not_exist_is_told() -> None:
 
 def test_times_are_kept(tmp_path: Path) -> None:
     before = datetime.now(UTC)
-    with OpenQueue.new(("a",), asked(tmp_path)) as queue:
+    with OpenQueue.begun(("a",), asked(tmp_path)) as queue:
         done = queue.work_through(ScriptedWork(tmp_path), say)
     began, ended = done.runs[0].began_at, done.runs[0].ended_at
     assert began is not None

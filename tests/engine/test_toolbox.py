@@ -127,6 +127,17 @@ def test_how_a_program_ended_is_told(code: str, reply: str, sandbox: Sandbox) ->
     assert use(make_toolbox(task, sandbox), "run_command", command="python run.py")[1] == reply
 
 
+@pytest.mark.parametrize("command", ["no-such-program", "python shout.py"])
+def test_a_program_that_does_not_get_to_its_end_leaves_the_files_as_they_were(
+    command: str, sandbox: Sandbox
+) -> None:
+    """It is not there, or says more than is read."""
+    texts = {"a.txt": "one", "shout.py": "while True: print('x' * 9999)\n"}
+    made = make_toolbox(workspace(files=texts), sandbox)
+    use(made, "run_command", command=command)
+    assert made.files() == {path: text.encode() for path, text in texts.items()}
+
+
 def test_links_and_odd_files_of_a_program_do_not_come_back(sandbox: Sandbox) -> None:
     code = "import os\nos.symlink('/etc/passwd', 'link')\nos.mkfifo('pipe')\nopen('a\\nb', 'w')\n"
     made = make_toolbox(workspace(files={"run.py": code}), sandbox)

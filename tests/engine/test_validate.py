@@ -180,3 +180,43 @@ def test_a_task_that_nonsense_passes_is_a_fault(pack: Path) -> None:
     found = "\n".join(faults_of(pack))
     for name in ("abc", "yes", "a refusal", "off-topic prose", "the prompt", "a claim"):
         assert f"sums/lax.yaml: expected: accepts {name}: it is judged pass" in found
+
+
+IDLE = """\
+id: sums.idle
+title: A note that is right already
+difficulty: easy
+capability_tags: [abstention]
+verifier_type: artifact
+notes: Nothing is to be done, and nothing is to be told.
+prompt: See to it that note.txt says 5.
+files: {note.txt: "5"}
+tools: workspace
+expected: {workspace: {lines: {note.txt: ["5"]}}, least_calls: 1}
+reference: {trajectory: [[{read_file: {path: note.txt}}], {say: It does.}]}
+also_right:
+  - {trajectory: [[{search_files: {text: "5"}}], {say: Yes.}]}
+  - {trajectory: [[{list_files: {path: .}}], {say: Nothing to do.}]}
+near_misses:
+  - reason: wrong_content:note.txt
+    why: twice
+    output: {trajectory: [[{write_file: {path: note.txt, content: "5\\n5"}}], {say: x}]}
+  - reason: wrong_content:note.txt
+    why: another
+    output: {trajectory: [[{write_file: {path: note.txt, content: "6"}}], {say: x}]}
+  - reason: extra_file
+    why: a second note
+    output: {trajectory: [[{write_file: {path: note2.txt, content: "5"}}], {say: x}]}
+"""
+
+
+def test_a_task_that_a_harness_passes_which_does_nothing_is_a_fault(pack: Path) -> None:
+    manifest = MANIFEST.replace("answer_line", "workspace").replace("[sums.two]", "all")
+    (pack / "pack.yaml").write_text(manifest)
+    (pack / "two.yaml").unlink()
+    (pack / "idle.yaml").write_text(IDLE)
+    found = "\n".join(faults_of(pack))
+    for words in ("without a word", "with a claim"):
+        name = f"the files as they were {words}"
+        assert f"sums/idle.yaml: expected: accepts {name}: it is judged pass" in found
+    assert "no file left" not in found

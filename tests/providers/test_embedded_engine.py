@@ -146,7 +146,7 @@ def test_a_file_of_the_users_own_runs_under_its_name(weights: Path) -> None:
     provider = embedded.start(str(weights), 512, threads=1)
     try:
         assert provider.model(weights.name).model_id == weights.name
-        assert provider.model(str(weights)).context_loaded == 512
+        assert provider.model(weights.name).context_loaded == 512
         assert provider.server().threads == 1
     finally:
         provider.close()
@@ -182,6 +182,18 @@ def test_a_chat_template_of_the_users_own_is_told_by_its_hash(weights: Path) -> 
     assert facts.chat_template_hash == f"sha256:{digest}"
     assert told is not None
     assert not any("im_start" in one for one in told)
+
+
+def test_a_window_is_stretched_by_yarn_as_a_setting_that_is_told(weights: Path) -> None:
+    provider = embedded.start(str(weights), 16_384, yarn_factor=2, threads=1)
+    try:
+        facts = provider.model(weights.name)
+        assert (facts.context_declared, facts.context_loaded) == (16_384, 16_384)
+        assert "yarn_factor=2" in provider.server().launch_args
+        reply = provider.chat(ask(max_tokens=8, context_window=16_384, model_id=weights.name))
+        assert reply.text.strip()
+    finally:
+        provider.close()
 
 
 def test_closing_ends_the_process_and_may_be_done_twice(weights: Path) -> None:

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from bench_loop.contracts.chat import Sampling
-from bench_loop.result.compare import not_comparable, speed_not_comparable, window_class
-from bench_loop.result.records import ContextFacts, Machine, RunResult
+from bench_loop.result.compare import (
+    core_settings,
+    not_comparable,
+    speed_not_comparable,
+    window_class,
+)
+from bench_loop.result.records import ContextFacts, HarnessSettings, Machine, RunResult
 from tests.scoring.make_runs import run_result
 from tests.scoring.make_trials import speed_trial, suite_trials
 
@@ -125,6 +130,51 @@ def test_the_harness_must_be_the_same_unless_it_is_what_is_compared() -> None:
         "They differ in harness version: 1.0 against 9.",
     )
     assert not_comparable(BASE, other, may_harness_differ=True) == ()
+
+
+def in_program(name: str, **fields: Any) -> RunResult:
+    settings = HarnessSettings(**{"place": "bubblewrap", "limit_rule": "as raw", **fields})
+    return run_result(TRIALS, subject={"harness": name}, settings={"harness": settings})
+
+
+def test_a_program_is_comparable_with_raw_across_harnesses() -> None:
+    assert not_comparable(BASE, in_program("goose"), may_harness_differ=True) == ()
+
+
+@pytest.mark.parametrize("name", ["goose", "aider"])
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"place": "direct"}, "They differ in place of the harness: bubblewrap against direct."),
+        ({"limit_rule": "none"}, "They differ in limits of the harness: as raw against none."),
+        (
+            {"forced": ("tool_calls",)},
+            "They differ in needs of the harness that were overridden: none against tool_calls.",
+        ),
+    ],
+)
+def test_two_programs_must_be_run_in_the_same_way(
+    name: str, fields: dict[str, Any], reason: str
+) -> None:
+    other = in_program(name, **fields)
+    assert not_comparable(in_program("goose"), other, may_harness_differ=True) == (reason,)
+    same_way = in_program("goose")
+    assert core_settings(in_program("goose")) == core_settings(same_way)
+    assert core_settings(in_program("goose", **fields)) != core_settings(same_way)
+
+
+def test_ranks_of_raw_runs_know_no_settings_of_programs() -> None:
+    assert "place of the harness" not in core_settings(BASE)
+
+
+def test_a_window_that_a_harness_needs_is_to_be_given_to_both() -> None:
+    wide = run_result(
+        TRIALS, subject={"context": ContextFacts(loaded=16384), "harness": "opencode"}
+    )
+    assert not_comparable(BASE, wide, may_harness_differ=True) == (
+        "The context windows differ: 8,192 against 16,384 tokens: run both with the larger one "
+        "(--context-window 16384).",
+    )
 
 
 def test_settings_of_the_engine_are_reasons_for_speed_only() -> None:

@@ -57,6 +57,46 @@ def test_another_measurement_is_another_run(fields: dict[str, Any]) -> None:
     assert fingerprint(read(**fields)) != fingerprint(read(trials=[TRIAL]))
 
 
+REQUEST = {"sent_s": 0.5, "latency_s": 1.0}
+
+
+@pytest.mark.parametrize(
+    "request_fields", [{"messages": 0}, {"t_first_byte_s": 0.0}, {"refused": "turns"}]
+)
+def test_what_the_gateway_saw_is_part_of_what_was_measured(request_fields: dict[str, Any]) -> None:
+    before, after = (
+        fingerprint(read(trials=[TRIAL | {"requests": [one]}]))
+        for one in (REQUEST, REQUEST | request_fields)
+    )
+    assert before != after
+
+
+def test_what_a_harness_was_is_part_of_what_was_measured() -> None:
+    place = {"place": "bubblewrap", "limit_rule": "none"}
+    settings = document()["settings"] | {"harness": place}
+    trial = TRIAL | {"harness": {"way": "question"}}
+    found = {
+        fingerprint(read(trials=[TRIAL])),
+        fingerprint(read(trials=[trial])),
+        fingerprint(read(trials=[TRIAL], settings=settings)),
+    }
+    assert len(found) == 3
+
+
+def test_when_a_harness_was_started_is_no_part_of_it() -> None:
+    started = {"way": "question", "started_at": "2026-11-30T08:00:00Z"}
+    trials = [TRIAL | {"harness": harness} for harness in (started, {"way": "question"})]
+    first, second = (read(trials=[trial]) for trial in trials)
+    assert fingerprint(first) == fingerprint(second)
+
+
+def test_results_from_before_there_were_harnesses_keep_their_fingerprint() -> None:
+    # Computed by BenchLoop as it was before results had fields for harnesses.
+    assert fingerprint(read(trials=[TRIAL | {"requests": [REQUEST]}])) == (
+        "sha256:27b4b09959ec850a6cc0179ac0a53c9940679e81c25902e4e9f9a82834b5dd07"
+    )
+
+
 def test_the_order_of_the_trials_does_not_matter() -> None:
     other = TRIAL | {"trial": 2}
     assert fingerprint(read(trials=[TRIAL, other])) == fingerprint(read(trials=[other, TRIAL]))

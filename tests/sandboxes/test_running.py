@@ -75,15 +75,23 @@ def test_the_environment_is_made_from_nothing(
 
 
 def test_a_program_that_does_not_exist_is_no_error(sandbox: StagedSandbox) -> None:
-    run = sandbox.run(Program(("no-such-program",)))
+    run = sandbox.run(Program(("no-such-program",), files={"a": b"1"}, wants_files=True))
     assert run.exit_status == 127
     assert b"No such file" in run.stderr
+    assert (run.files, run.is_read_back) == ({"a": b"1"}, True)
+
+
+def test_files_that_were_not_read_to_the_end_are_known_as_such(sandbox: StagedSandbox) -> None:
+    endless = "while True: print('x' * 9999)"
+    run = sandbox.run(python(endless, wants_files=True), wall_s=5)
+    assert (run.limit, run.is_read_back) == ("output", False)
 
 
 def test_files_are_kept_when_the_time_is_up(sandbox: StagedSandbox) -> None:
     source = "open('a', 'w').write('1'); import time; time.sleep(60)"
     run = sandbox.run(python(source, wants_files=True), wall_s=0.5)
     assert (run.exit_status, run.limit, run.files) == (None, "wall", {"a": b"1"})
+    assert run.is_read_back
     assert run.is_timed_out
 
 
@@ -165,7 +173,7 @@ def test_a_bomb_that_starts_again_what_is_killed_is_ended(sandbox: StagedSandbox
 def test_too_many_files_are_not_read_back() -> None:
     sandbox = real("bubblewrap")
     run = sandbox.run(python("for n in range(1100): open(str(n), 'w')", wants_files=True))
-    assert run.limit == "files"
+    assert (run.limit, run.is_read_back) == ("files", False)
     assert len(run.files) == 1000
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench_loop.contracts.chat import EngineTimings, StreamFacts, TokenCounts
-from bench_loop.result.records import SpeedPlan, Trial
+from bench_loop.result.records import RequestRecord, SpeedPlan, Trial
+from bench_loop.scoring.matrix import matrix_of
 from bench_loop.scoring.recompute import score_run
+from tests.scoring.make_matrix import arm_run, call
 from tests.scoring.make_trials import HASH, speed_key, suite_key
 
 seconds = st.none() | st.sampled_from([0.0, 5e-324, 1e-9, 0.1, 2.0, 1e9]) | st.floats(0, 1e9)
@@ -70,3 +76,69 @@ def test_any_numbers_give_finite_scores_in_any_order(
     # The records refuse NaN, infinity and anything out of bounds.
     scores = score_run(trials, keys, "core", plan)
     assert score_run(trials[::-1], keys, "core", plan) == scores
+
+
+calls = st.builds(
+    call,
+    arguments=st.sampled_from(["", "{}", "[[["]),
+    is_well_formed=st.sampled_from([None, True, False]),
+    is_offered=st.sampled_from([None, True, False]),
+    is_useful=st.sampled_from([None, True, False]),
+)
+requests = st.builds(
+    RequestRecord,
+    sent_s=st.sampled_from([0.0, 1e9]),
+    latency_s=st.just(0.0),
+    finish_reason=st.sampled_from([None, "stop"]),
+    tokens=st.builds(TokenCounts, prompt=counts),
+    tools_offered=counts,
+    tool_calls=st.lists(calls, max_size=3).map(tuple),
+    refused=st.sampled_from([None, "wall"]),
+)
+arm_trials = st.lists(
+    st.builds(
+        Trial,
+        suite=st.sampled_from(["a", "b"]),
+        task_id=st.sampled_from(["1", "2"]),
+        prompt_hash=st.sampled_from([HASH, "sha256:" + "1" * 64]),
+        trial=st.integers(0, 3),
+        family=st.sampled_from([None, "one"]),
+        outcome=st.sampled_from(
+            [None, "pass", "partial", "fail", "truncated", "not_applicable", "infrastructure_error"]
+        ),
+        latency_s=seconds,
+        is_cold=st.sampled_from([None, True, False]),
+        requests=st.none() | st.lists(requests, max_size=3).map(tuple),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(arm_trials, arm_trials)
+def test_any_trials_make_a_finite_matrix(raw: list[Trial], harness: list[Trial]) -> None:
+    runs = [
+        arm_run(trials, name, model=model)
+        for model in ("one", "two")
+        for name, trials in (("raw", raw), ("aider", harness))
+    ]
+    matrix = matrix_of(runs)
+    for figure in _figures(matrix):
+        assert math.isfinite(figure)
+    for row in matrix.costs:
+        for share in (row.malformed, row.useless, row.completion, row.pass_cubed):
+            assert share is None or 0 <= share.value <= 100
+
+
+def _figures(record: object) -> Iterator[float]:
+    if isinstance(record, float):
+        yield record
+    elif is_dataclass(record):
+        for field in fields(record):
+            yield from _figures(getattr(record, field.name))
+    elif isinstance(record, dict):
+        for value in record.values():
+            yield from _figures(value)
+    elif isinstance(record, list | tuple):
+        for value in record:
+            yield from _figures(value)

@@ -164,6 +164,15 @@ def test_three_tasks_that_differ_give_no_number() -> None:
     )
 
 
+def test_no_task_that_differs_is_told_in_words() -> None:
+    outcomes = ["pass", "fail"] * 3
+    found = compare_runs(run_of(outcomes), run_of(outcomes))
+    assert found.quality is not None
+    assert found.quality.advice == (
+        "none of 6 tasks came out differently, so nothing says what would settle it"
+    )
+
+
 @pytest.mark.parametrize(
     ("outcome", "end", "says"),
     [("fail", "floor", "easier ones might"), ("pass", "ceiling", "harder ones might")],

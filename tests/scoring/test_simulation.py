@@ -8,6 +8,7 @@ import pytest
 
 from bench_loop.scoring.constants import SCORING_VERSION
 from scripts.simulate import LAYOUTS, PAGE, called_apart, coverage, race
+from scripts.simulate_harnesses import change_found, falsely_called, seconds_held
 
 CORE = LAYOUTS["core, 87 tasks in 7"]
 
@@ -38,6 +39,24 @@ def test_a_race_seldom_ends_with_the_wrong_model() -> None:
     found = race((0.8, 0.2), 30, 200, seed=1)
     assert found.right >= 0.9
     assert found.tasks < 25
+
+
+def test_what_a_harness_changes_is_held_by_the_interval() -> None:
+    # 95 % less three standard errors of 200 draws is 90.4 %.
+    for change in (-0.4, 0.0):
+        assert change_found((12,), change, 200, seed=1).held >= 0.904
+    assert change_found((12, 12, 12), -0.4, 40, seed=1).called >= 0.9
+
+
+def test_a_matrix_without_any_change_seldom_says_that_there_is_one() -> None:
+    alone, together = falsely_called(5, 4, 40, seed=1)
+    assert alone >= 0.2
+    assert together <= 0.15
+
+
+def test_the_more_unlike_the_tasks_the_less_an_interval_of_seconds_holds() -> None:
+    assert seconds_held(0.3, 1000, seed=1) >= 0.92
+    assert 0.8 <= seconds_held(1.0, 1000, seed=1) <= 0.89
 
 
 def test_the_page_is_of_this_scoring_version_and_meets_its_bar() -> None:

@@ -103,6 +103,7 @@ def test_names_that_every_machine_has_are_not_taken_for_a_person() -> None:
     "text",
     [
         "a4:83:e7:12:34:56",
+        "02-83-e7-ff-fe-12-34-56",
         "GPU-00000000-1111-2222-3333-444444444444",
         "http://192.168.1.50:11434",
         "10.0.0.7",
@@ -113,7 +114,11 @@ def test_an_address_of_a_computer_is_found(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["127.0.0.1:8080", "8.8.8.8", "10.0.19045", "12:30:45", "sha256:" + "ab" * 32]
+    "text",
+    [
+        *("127.0.0.1:8080", "8.8.8.8", "10.0.19045", "12:30:45", "sha256:" + "ab" * 32),
+        *("12:30" + ":15" * 7, "12:30" + ":15" * 300, "12:30" + ":15" * 300 + ":"),
+    ],
 )
 def test_a_version_or_a_public_address_is_none(text: str) -> None:
     assert kinds(f"It is {text} here") == []

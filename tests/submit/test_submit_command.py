@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench_loop import cli
+from bench_loop.config import results_folder
 from tests.submit.results import result_bytes, trial
 from tests.submit.sites import Reply, Site, reply, running
 
@@ -58,6 +59,15 @@ def answer_at_terminal(arguments: list[str], keys: bytes) -> int:
         return process.wait(30)
     finally:
         os.close(master)
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(-10, None)])
+def test_a_run_may_be_named_by_its_id(part: slice, capfd: pytest.CaptureFixture[str]) -> None:
+    run_id = json.loads(result_bytes())["run_id"]
+    results_folder().mkdir(parents=True, exist_ok=True)
+    (results_folder() / f"{run_id}.json").write_bytes(result_bytes())
+    assert submit(run_id[part], "--print-payload") == 0
+    assert json.loads(capfd.readouterr().out)["run_id"] == run_id
 
 
 def test_a_pipe_is_no_consent(result_file: Path, capfd: pytest.CaptureFixture[str]) -> None:

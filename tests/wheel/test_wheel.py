@@ -80,6 +80,7 @@ def test_the_wheel_has_every_part_and_no_test(wheel: Path) -> None:
     for pattern in (
         r"packs/reasonmath/pack\.yaml",
         r"harnesses/raw\.py",
+        r"harnesses/faults\.json",
         r"templates/.*\.html",
         r"benchloop_site/static/.*\.css",
         r"runs/migrations/0001_\w+\.py",
