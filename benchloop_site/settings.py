@@ -6,11 +6,16 @@ SECRET_KEY       required in the public role; the local one is made once, mode 0
 ALLOWED_HOSTS    host names of the public site, separated by commas
 DATABASE_URL     default: SQLite in the data folder
 REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
-BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
+BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto and
+                 X-Forwarded-For
+EMAIL_URL        how the public site sends mail (benchloop_site/mail.py has the forms). Without it
+                 mail becomes files in the data folder; over https nobody can sign up then
+EMAIL_FROM       sender of that mail; default: bench-loop@ the first of ALLOWED_HOSTS
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import secrets
 from pathlib import Path
@@ -20,6 +25,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from bench_loop import config
+from benchloop_site.mail import NO_MAIL, Mail, mail_in, read_mail
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -67,6 +73,15 @@ def _database() -> dict[str, Any]:
         # A file, since threads that share a database in memory do not wait for each other's locks.
         database["TEST"] = {"NAME": str(config.home() / "test.sqlite3")}
     return database
+
+
+def _mail(role: str, is_https: bool) -> Mail:
+    url = os.environ.get("EMAIL_URL")
+    if role == "local":
+        return NO_MAIL
+    if url:
+        return read_mail(url)
+    return NO_MAIL if is_https else mail_in(config.home() / "mail")
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -121,6 +136,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "benchloop_site.context.accounts",
             ]
         },
     }
@@ -170,6 +186,16 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+MAIL = _mail(BENCHLOOP_ROLE, HTTPS)
+SENDS_MAIL = MAIL != NO_MAIL
+EMAIL_BACKEND = MAIL.backend_path
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 20
+EMAIL_FILE_PATH = MAIL.folder
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("EMAIL_FROM") or f"bench-loop@{ALLOWED_HOSTS[0].lstrip('.')}"
+
 SESSION_COOKIE_SAMESITE = "Strict" if BENCHLOOP_ROLE == "local" else "Lax"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SAMESITE = SESSION_COOKIE_SAMESITE
@@ -216,3 +242,15 @@ LOGGING = {
         "django.security.csrf": {"level": "WARNING"},
     },
 }
+
+if BENCHLOOP_ROLE == "public":
+    if importlib.util.find_spec("allauth") is None:
+        raise ImproperlyConfigured("The public role needs: pip install 'bench-loop[public]'.")
+    from benchloop_site.accounts.settings import *  # noqa: F403
+    from benchloop_site.accounts.settings import ACCOUNT_APPS, ACCOUNT_MIDDLEWARE
+
+    INSTALLED_APPS += ACCOUNT_APPS
+    MIDDLEWARE += ACCOUNT_MIDDLEWARE
+    ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+    # Who asks, for the limits on attempts: behind the proxy that speaks HTTPS it says so.
+    ALLAUTH_TRUSTED_PROXY_COUNT = 1 if HTTPS else 0

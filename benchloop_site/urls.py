@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from django.apps import apps
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from benchloop_site import local_login
 
 admin.site.site_header = admin.site.site_title = "BenchLoop"
 admin.site.index_title = "Users, keys and moderation"
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
     path("", include("leaderboard.urls")),
 ]
+
+if apps.is_installed("allauth.account"):
+    from allauth.account.decorators import secure_admin_login
+
+    urlpatterns.insert(0, path("account/", include("benchloop_site.accounts.urls")))
+    # One door for all: its limits on attempts hold for moderators too.
+    admin.site.login = secure_admin_login(admin.site.login)
 
 handler400 = "benchloop_site.api_errors.bad_request"
 handler403 = "benchloop_site.api_errors.permission_denied"

@@ -1,20 +1,32 @@
-"""Who is asking: `Authorization: Bearer <key>`."""
+"""Who is asking, `Authorization: Bearer <key>`, and whether the key was made for that."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.urls import NoReverseMatch, reverse
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
-from submissions.keys import BadKeyError, find_key
+from submissions.keys import FORM, BadKeyError, find_key
 from submissions.models import ApiKey
+
+SCOPE_OF_METHOD = {"GET": "read", "HEAD": "read", "OPTIONS": "read", "POST": "submit"}
+OTHER_METHODS = "manage"
 
 
 class KeyAuthentication(BaseAuthentication):
-    """A request that shows a key which is not good is refused, never taken as anonymous."""
+    """A request that shows a key which is not good is refused, never taken as anonymous.
+
+    So is one whose key lacks the scope, as a 403: `read` for GET, `submit` for POST, `manage` for
+    all else. A view says otherwise with `key_scopes`, such as `{"POST": "manage"}`.
+    """
 
     def authenticate(self, request: Request) -> tuple[User, ApiKey] | None:
+        _refuse_key_in_address(request)
         parts = get_authorization_header(request).split()
         if not parts:
             return None
@@ -23,8 +35,42 @@ class KeyAuthentication(BaseAuthentication):
         try:
             key = find_key(parts[1].decode("latin-1"))
         except BadKeyError as error:
-            raise AuthenticationFailed(str(error)) from error
+            raise AuthenticationFailed(f"{error} {where_keys_are_made(request)}") from error
+        scope = _scope_needed(request)
+        if not key.allows(scope):
+            raise PermissionDenied(
+                f"This API key was not made for that: it lacks the scope {scope!r}. "
+                f"{where_keys_are_made(request)}",
+                "scope_missing",
+            )
         return key.owner, key
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def where_keys_are_made(request: Request) -> str:
+    """The sentence that sends a client's owner to the page of their keys."""
+    try:
+        page = reverse("account-keys")
+    except NoReverseMatch:
+        page = None
+    if page is None or settings.BENCHLOOP_ROLE != "public":
+        return "Its owner can make another one."
+    return f"Make another one at {request.build_absolute_uri(page)}."
+
+
+def _scope_needed(request: Request) -> str:
+    method = request.method or ""
+    view: Any = request.parser_context.get("view")
+    usual = SCOPE_OF_METHOD.get(method, OTHER_METHODS)
+    return str(getattr(view, "key_scopes", {}).get(method, usual))
+
+
+def _refuse_key_in_address(request: Request) -> None:
+    """Addresses are logged along the whole way: a key that stands in one is known to others."""
+    if FORM.search(request.META.get("QUERY_STRING", "")):
+        raise AuthenticationFailed(
+            "An API key stands in the address of this request, where logs keep it: revoke it. "
+            "A key is sent in the header: Authorization: Bearer <API key>."
+        )
