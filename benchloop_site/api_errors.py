@@ -8,10 +8,18 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.views import defaults
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    NotAuthenticated,
+    NotFound,
+    ValidationError,
+)
 from rest_framework.exceptions import PermissionDenied as ApiPermissionDenied
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
+
+from submissions.authentication import where_keys_are_made
 
 API_PREFIX = "/api/"
 
@@ -31,8 +39,18 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
         error = ApiPermissionDenied()
     if not isinstance(error, APIException):
         return None
+    if isinstance(error, NotAuthenticated):
+        error.detail = _key_needed(context)
     set_rollback()
     return Response(_described(error), status=error.status_code, headers=_headers(error))
+
+
+def _key_needed(context: Mapping[str, Any]) -> ErrorDetail:
+    return ErrorDetail(
+        "This needs an API key, in the header: Authorization: Bearer <API key>. "
+        + where_keys_are_made(context["request"]),
+        NotAuthenticated.default_code,
+    )
 
 
 def _described(error: APIException) -> dict[str, object]:

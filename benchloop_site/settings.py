@@ -194,7 +194,9 @@ EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
 EMAIL_TIMEOUT = 20
 EMAIL_FILE_PATH = MAIL.folder
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("EMAIL_FROM") or f"bench-loop@{ALLOWED_HOSTS[0].lstrip('.')}"
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = (
+    os.environ.get("EMAIL_FROM") or f"bench-loop@{ALLOWED_HOSTS[0].lstrip('.')}"
+)
 
 SESSION_COOKIE_SAMESITE = "Strict" if BENCHLOOP_ROLE == "local" else "Lax"
 SESSION_COOKIE_SECURE = HTTPS

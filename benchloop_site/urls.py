@@ -11,6 +11,14 @@ from benchloop_site import local_login
 admin.site.site_header = admin.site.site_title = "BenchLoop"
 admin.site.index_title = "Users, keys and moderation"
 
+has_accounts = apps.is_installed("allauth.account")
+if has_accounts:
+    from allauth.account.decorators import secure_admin_login
+
+    # One door for all: its limits on attempts hold for moderators too. The admin's addresses,
+    # below, take the view that stands here when they are made.
+    admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),
@@ -18,13 +26,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("enter/", local_login.enter, name="enter"),
     path("", include("leaderboard.urls")),
 ]
-
-if apps.is_installed("allauth.account"):
-    from allauth.account.decorators import secure_admin_login
-
-    urlpatterns.insert(0, path("account/", include("benchloop_site.accounts.urls")))
-    # One door for all: its limits on attempts hold for moderators too.
-    admin.site.login = secure_admin_login(admin.site.login)
+if has_accounts:
+    urlpatterns.append(path("account/", include("benchloop_site.accounts.urls")))
 
 handler400 = "benchloop_site.api_errors.bad_request"
 handler403 = "benchloop_site.api_errors.permission_denied"

@@ -56,8 +56,8 @@ def where_keys_are_made(request: Request) -> str:
     except NoReverseMatch:
         page = None
     if page is None or settings.BENCHLOOP_ROLE != "public":
-        return "Its owner can make another one."
-    return f"Make another one at {request.build_absolute_uri(page)}."
+        return "Who runs this site makes keys."
+    return f"Keys are made at {request.build_absolute_uri(page)}."
 
 
 def _scope_needed(request: Request) -> str:

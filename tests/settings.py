@@ -29,3 +29,5 @@ LOGIN_URL = "account_login"
 INSTALLED_APPS += ACCOUNT_APPS
 MIDDLEWARE += ACCOUNT_MIDDLEWARE
 SENDS_MAIL = True
+# The hash that takes a second on purpose would take most of the time of the tests.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,57 +18,74 @@ NEVER = "never"
 TERMS = {"30": "30 days", "90": "90 days", "365": "365 days", NEVER: "until I revoke it"}
 
 
-class LogInForm(allauth.LoginForm):  # type: ignore[misc]
-    """Name or address, and the password."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plain(self)
-        self.fields["login"].label = "User name or e-mail"
-        self.fields["login"].widget.attrs["autocomplete"] = "username"
-        self.fields["remember"].label = "Stay logged in on this device"
-
-
-class SignUpForm(allauth.SignupForm):  # type: ignore[misc]
-    """Name, address and a password."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plain(self)
-        self.fields["username"].label = "User name"
-        self.fields["username"].help_text = (
-            "Shown beside your runs. 3 to 30 characters: letters, digits, - and _."
-        )
-        self.fields["email"].label = "E-mail"
-        self.fields["email"].help_text = "To confirm that it is you. Shown to nobody."
-        self.fields["password1"].help_text = PASSWORD_HELP
-
-
-class NewEmailForm(allauth.AddEmailForm):  # type: ignore[misc]
-    """The address that shall take the place of the present one."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plain(self)
-        self.fields["email"].label = "New e-mail"
-
-
-class ResetForm(allauth.ResetPasswordForm):  # type: ignore[misc]
-    """Where the link to a new password goes."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plain(self)
-        self.fields["email"].label = "E-mail"
-
-
 PASSWORD_HELP = "8 characters or more, no common word, and not like your name."  # noqa: S105
 
 
-def _plain(form: forms.Form) -> None:
-    """Labels stand above the fields and stay there while somebody types."""
-    for field in form.fields.values():
-        field.widget.attrs.pop("placeholder", None)
+class PlainForm:
+    """Labels and help as the site words them; no placeholder that goes when somebody types."""
+
+    words: Mapping[str, tuple[str, str]] = {}
+    """Label and help of a field; an empty one leaves what the field has."""
+
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("placeholder", None)
+            label, help_text = self.words.get(name, ("", ""))
+            field.label = label or field.label
+            field.help_text = help_text or field.help_text
+
+
+class LogInForm(PlainForm, allauth.LoginForm):  # type: ignore[misc]
+    words = {
+        "login": ("User name or e-mail", ""),
+        "remember": ("Stay logged in on this device", ""),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].widget.attrs["autocomplete"] = "username"
+
+
+class SignUpForm(PlainForm, allauth.SignupForm):  # type: ignore[misc]
+    words = {
+        "username": (
+            "User name",
+            "Shown beside your runs. 3 to 30 characters: letters, digits, - and _.",
+        ),
+        "email": ("E-mail", "To confirm that it is you. Shown to nobody."),
+        "password1": ("", PASSWORD_HELP),
+    }
+
+
+class NewEmailForm(PlainForm, allauth.AddEmailForm):  # type: ignore[misc]
+    words = {"email": ("New e-mail", "")}
+
+
+class ResetForm(PlainForm, allauth.ResetPasswordForm):  # type: ignore[misc]
+    words = {"email": ("E-mail", "")}
+
+
+class ChangePasswordForm(PlainForm, allauth.ChangePasswordForm):  # type: ignore[misc]
+    words = {
+        "oldpassword": ("Present password", ""),
+        "password1": ("New password", PASSWORD_HELP),
+        "password2": ("New password again", ""),
+    }
+
+
+class SetPasswordForm(PlainForm, allauth.SetPasswordForm):  # type: ignore[misc]
+    words = {"password1": ("New password", PASSWORD_HELP), "password2": ("New password again", "")}
+
+
+class ResetPasswordForm(PlainForm, allauth.ResetPasswordKeyForm):  # type: ignore[misc]
+    words = SetPasswordForm.words
+
+
+class PasswordForm(PlainForm, allauth.ReauthenticateForm):  # type: ignore[misc]
+    pass
 
 
 class KeyForm(forms.Form):
@@ -82,9 +100,7 @@ class KeyForm(forms.Form):
         initial=list(DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )
-    expires = forms.ChoiceField(
-        label="Good for", choices=list(TERMS.items()), initial="90"
-    )
+    expires = forms.ChoiceField(label="Good for", choices=list(TERMS.items()), initial="90")
 
     def __init__(self, owner: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -19,6 +19,10 @@ ACCOUNT_FORMS = {
     "signup": "benchloop_site.accounts.forms.SignUpForm",
     "add_email": "benchloop_site.accounts.forms.NewEmailForm",
     "reset_password": "benchloop_site.accounts.forms.ResetForm",
+    "reset_password_from_key": "benchloop_site.accounts.forms.ResetPasswordForm",
+    "change_password": "benchloop_site.accounts.forms.ChangePasswordForm",
+    "set_password": "benchloop_site.accounts.forms.SetPasswordForm",
+    "reauthenticate": "benchloop_site.accounts.forms.PasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from allauth.account import views as allauth
 from django.urls import path, re_path
+from django.views.decorators.cache import never_cache
 
 from benchloop_site.accounts import keys, views
 from benchloop_site.accounts.access import mail_needed
@@ -22,20 +23,16 @@ urlpatterns = [
     path("logout/", allauth.logout, name="account_logout"),
     path("inactive/", allauth.account_inactive, name="account_inactive"),
     path("signup/", allauth.signup, name="account_signup"),
-    path("reauthenticate/", allauth.reauthenticate, name="account_reauthenticate"),
-    path("email/", mail_needed(allauth.email), name="account_email"),
-    path(
-        "confirm-email/", allauth.email_verification_sent, name="account_email_verification_sent"
-    ),
+    path("reauthenticate/", never_cache(allauth.reauthenticate), name="account_reauthenticate"),
+    path("email/", never_cache(mail_needed(allauth.email)), name="account_email"),
+    path("confirm-email/", allauth.email_verification_sent, name="account_email_verification_sent"),
     re_path(
         r"^confirm-email/(?P<key>[-:\w]+)/$", allauth.confirm_email, name="account_confirm_email"
     ),
-    path("password/change/", allauth.password_change, name="account_change_password"),
-    path("password/set/", allauth.password_set, name="account_set_password"),
+    path("password/change/", never_cache(allauth.password_change), name="account_change_password"),
+    path("password/set/", never_cache(allauth.password_set), name="account_set_password"),
     path("password/reset/", mail_needed(allauth.password_reset), name="account_reset_password"),
-    path(
-        "password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"
-    ),
+    path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
         allauth.password_reset_from_key,

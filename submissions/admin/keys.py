@@ -85,9 +85,7 @@ class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
             "text": request.new_key_text,  # type: ignore[attr-defined]
             "opts": self.opts,
         }
-        response = TemplateResponse(request, "submissions/key_made.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "submissions/key_made.html", context)
 
     @admin.action(description="Revoke: refuse them from now on", permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
