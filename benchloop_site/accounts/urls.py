@@ -17,6 +17,7 @@ urlpatterns = [
     path("runs/<slug:public_id>/withdraw/", views.withdraw, name="account-withdraw"),
     path("close/", views.close, name="account-close"),
     path("closed/", views.closed, name="account-closed"),
+    path("no-address/", views.no_address, name="account-no-address"),
     path("keys/", keys.keys, name="account-keys"),
     path("keys/<slug:prefix>/revoke/", keys.revoke, name="account-key-revoke"),
     path("login/", allauth.login, name="account_login"),

@@ -25,7 +25,11 @@ RUNS_PER_PAGE = 50
 def account(request: HttpRequest) -> HttpResponse:
     """How do my runs stand, and what is mine to do?"""
     owner = owner_of(request)
-    mine = owner.submissions.select_related("run", "run__entry").order_by("-created_at", "-pk")
+    mine = (
+        owner.submissions.select_related("run", "run__entry")
+        .defer("run__result_bytes")
+        .order_by("-created_at", "-pk")
+    )
     page = Paginator(mine, RUNS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "runs": [own_run(submission) for submission in page],
@@ -80,3 +84,10 @@ def close(request: HttpRequest) -> HttpResponse:
 @require_safe
 def closed(request: HttpRequest) -> HttpResponse:
     return render(request, "account/closed.html")
+
+
+@never_cache
+@require_safe
+def no_address(request: HttpRequest) -> HttpResponse:
+    """For who was given an account without an address, which nothing could confirm."""
+    return render(request, "account/no_address.html")

@@ -101,7 +101,7 @@ def test_the_page_asks_as_much_for_many_runs(
 ) -> None:
     client = logged_in(ada)
     for number in range(3):
-        send(ada, make_bytes(tps=40.0 + number)).approve(moderator)
+        send(ada, make_bytes(generation_tps=40.0 + number)).approve(moderator)
     with django_assert_num_queries(4):
         client.get("/account/")
 

@@ -18,7 +18,12 @@ pytestmark = pytest.mark.usefixtures("public_site")
 
 OPEN_PAGES = (
     *("/account/login/", "/account/signup/", "/account/password/reset/", "/account/inactive/"),
-    *("/account/confirm-email/", "/account/password/reset/done/", "/account/closed/"),
+    *(
+        "/account/confirm-email/",
+        "/account/password/reset/done/",
+        "/account/closed/",
+        "/account/no-address/",
+    ),
     *("/account/password/reset/key/done/", "/account/confirm-email/wrong/"),
     "/account/password/reset/key/1-wrong/",
 )
@@ -211,6 +216,35 @@ def test_staff_made_on_the_command_line_needs_no_address(client: Client) -> None
     User.objects.create_superuser("boss", "", PASSWORD)
     log_in(client, "boss")
     assert is_logged_in(client)
+
+
+def test_an_account_without_an_address_says_what_is_missing(client: Client) -> None:
+    User.objects.create_user("ada", "", PASSWORD)
+    assert log_in(client)["Location"] == "/account/no-address/"
+    assert not is_logged_in(client)
+
+
+def test_an_account_made_in_the_admin_is_confirmed_at_the_first_log_in(client: Client) -> None:
+    User.objects.create_user("ada", "ada@x.example", PASSWORD)
+    log_in(client)
+    assert not is_logged_in(client)
+    client.post(link_in(mail.outbox[0]))
+    log_in(client)
+    assert is_logged_in(client)
+
+
+def test_limits_hold_for_the_address_that_the_proxy_names(client: Client, settings: Any) -> None:
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+
+    def attempt(forwarded: str) -> int:
+        data = {"login": "nobody-here", "password": "wrong"}
+        headers = {"X-Forwarded-For": forwarded}
+        return client.post("/account/login/", data, headers=headers).status_code
+
+    # The proxy appends the one it saw; what stands before it was sent along by the client.
+    codes = [attempt(f"10.0.0.{number}, 203.0.113.7") for number in range(31)]
+    assert codes[-1] == 429
+    assert attempt("10.0.0.1, 203.0.113.8") == 200
 
 
 def test_an_account_that_was_switched_off_is_not_let_in(client: Client) -> None:
