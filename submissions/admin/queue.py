@@ -116,8 +116,10 @@ class SubmissionAdmin(ReadOnlyAdmin):
         return format_html("<table>{}{}</table>", SafeString(head), rows)
 
     @admin.action(description="Approve: show on the leaderboard", permissions=["moderate"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[Submission]) -> None:
-        self._decide(request, queryset, Submission.approve, "", "approved")
+    def approve(self, request: HttpRequest, queryset: QuerySet[Submission]) -> HttpResponse | None:
+        return self._decide_with_reason(
+            request, queryset, Submission.approve, "approve", "approved"
+        )
 
     @admin.action(description="Reject, with a reason", permissions=["moderate"])
     def reject(self, request: HttpRequest, queryset: QuerySet[Submission]) -> HttpResponse | None:
