@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from django.apps.registry import Apps
 from django.db import models
 
 from submissions.models.errors import ModerationError
@@ -108,6 +110,15 @@ TEMPLATES: tuple[tuple[str, str, str], ...] = (
     ),
 )
 """Code, decision and text of the templates that every site starts with."""
+
+
+def add_templates(apps: Apps, using: str) -> None:
+    """Add those of TEMPLATES that the site does not have; what was edited or retired stays so."""
+    model: Any = apps.get_model("submissions", "ReasonTemplate")
+    for code, decision, text in TEMPLATES:
+        model.objects.using(using).get_or_create(
+            code=code, defaults={"decision": str(decision), "text": text}
+        )
 
 
 def required(reason: str) -> str:

@@ -1,8 +1,6 @@
-"""What readers say about a submission, and what moderators tell each other about it."""
+"""What readers say about a submission."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -11,15 +9,21 @@ from django.utils import timezone
 
 from submissions.models.audit import AuditEvent
 from submissions.models.errors import ModerationError
-from submissions.models.reasons import LONGEST_REASON, required, text_of
+from submissions.models.reasons import required
 from submissions.roles import is_moderator
 
-if TYPE_CHECKING:
-    from submissions.models.submission import Submission
+LONGEST_REPORT = 2000
 
 
 class Report(models.Model):
     """A reader's doubt about a run, open until a moderator resolves it; only moderators read it."""
+
+    class Kind(models.TextChoices):
+        COPIED = "copied", "copied from another run"
+        WRONG_LABEL = "wrong_label", "model, quantization or machine are not what it says"
+        IMPLAUSIBLE = "implausible", "figures that cannot be"
+        PRIVATE_DATA = "private_data", "personal data or secrets in it"
+        OTHER = "other", "something else"
 
     submission = models.ForeignKey(
         "submissions.Submission", on_delete=models.PROTECT, related_name="reports"
@@ -32,9 +36,15 @@ class Report(models.Model):
         related_name="+",
         help_text="Empty: somebody without an account.",
     )
-    text = models.TextField(max_length=LONGEST_REASON)
+    reporter_hash = models.CharField(
+        max_length=64,
+        editable=False,
+        help_text="Keyed hash of the account or, without one, of the address.",
+    )
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    text = models.TextField(max_length=LONGEST_REPORT)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
-    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolved_at = models.DateTimeField(null=True, blank=True, help_text="Null: it is open.")
     resolved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -42,6 +52,11 @@ class Report(models.Model):
 
     class Meta:
         ordering = ["created_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["submission", "reporter_hash"], name="one_report_per_reporter_and_run"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"report {self.pk} on {self.submission}"
@@ -65,31 +80,3 @@ class Report(models.Model):
                 kind="report_resolved",
                 data={"report": self.pk, "reason": self.resolution},
             )
-
-
-class ModeratorNote(models.Model):
-    """What moderators tell each other about a submission. It is never shown to anybody else."""
-
-    submission = models.ForeignKey(
-        "submissions.Submission", on_delete=models.PROTECT, related_name="moderator_notes"
-    )
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    text = models.TextField(max_length=LONGEST_REASON)
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ["created_at", "pk"]
-
-    def __str__(self) -> str:
-        return f"note {self.pk} on {self.submission}"
-
-    @classmethod
-    def write(cls, submission: Submission, author: User, text: str) -> ModeratorNote:
-        """Keep a note of `author`. Raises ModerationError."""
-        if not is_moderator(author):
-            raise ModerationError("Only moderators write notes here.")
-        if author.pk == submission.owner_id:
-            raise ModerationError("Nobody moderates their own submission.")
-        note = cls(submission=submission, author=author, text=text_of(text, "the note"))
-        note.save()
-        return note

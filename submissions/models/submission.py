@@ -14,7 +14,6 @@ from runs.models import Run
 from submissions.models.audit import AuditEvent
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
 from submissions.models.reasons import LONGEST_REASON, required, text_of
-from submissions.models.reports import Report
 from submissions.models.rules import Decision, why_not
 from submissions.roles import is_moderator
 
@@ -247,12 +246,6 @@ class Submission(models.Model):
             self.save(update_fields=["status", *_QUESTIONS])
             self._record("withdrawn", actor, **{"from": before, "reason": WITHDRAWN})
             publish.withdraw(self.run, WITHDRAWN)
-
-    def report(self, text: str, reporter: User | None = None) -> Report:
-        """Keep a reader's doubt for the moderators. Raises ModerationError."""
-        return Report.objects.create(
-            submission=self, reporter=reporter, text=text_of(text, "what is wrong with the run")
-        )
 
     def _lock_for_owner(self, actor: User, otherwise: str) -> None:
         if actor.pk != self.owner_id:
