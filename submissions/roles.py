@@ -58,3 +58,10 @@ def make_roles(apps: Apps, using: str) -> None:
     for role, names in ROLES.items():
         group, _ = group_model.objects.using(using).get_or_create(name=role)
         group.permissions.add(*(known[name] for name in names if name in known))
+
+
+def let_in_by_role(person: User, *, had_role: bool) -> None:
+    """Open the admin to who has a role, and close it to who has lost the last one."""
+    has_role = person.groups.filter(name__in=ROLES).exists()
+    if has_role or (had_role and not person.is_superuser):
+        User.objects.filter(pk=person.pk).update(is_staff=has_role)
