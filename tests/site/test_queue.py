@@ -244,7 +244,7 @@ def test_the_run_stands_among_the_shown_ones_of_its_stack(
     page = text(moderator_client, case(Submission.objects.latest("pk")))
     strip = page[page.index("<b>generation</b>") :].split("</figure>")[0]
     assert "this run <b>199</b>" in strip
-    assert re.search(r"median 50\.\d \(\d\.\d\d ×\) · 40\.\d to 60\.\d · n = 3", strip)
+    assert re.search(r"median 50\.\d \(4\.0 ×\) · 40\.\d to 60\.\d · n = 3", strip)
     assert strip.count("<circle") == 3
 
 
@@ -434,3 +434,16 @@ def test_every_page_of_it_keeps_the_strict_policy(
         assert not re.search(r"<script(?![^>]*\bsrc=)", page)
         if address != "/admin/":
             assert " style=" not in page
+
+
+def test_many_findings_of_a_kind_are_folded(doubtful: Submission, moderator_client: Client) -> None:
+    count = len(doubtful.run.result().trials)
+    doubtful.findings = [
+        {"severity": "needs_review", "code": "fast", "field": f"trials[{n}]", "sentence": "Fast."}
+        for n in range(count)
+    ] + [{"severity": "note", "code": "x", "field": "machine", "sentence": "The only note."}]
+    doubtful.save()
+    page = text(moderator_client, case(doubtful))
+    assert f"{count - 2} more of this kind" in page
+    assert page.count("Fast.") == count
+    assert page.index("more of this kind") < page.index("The only note.")
