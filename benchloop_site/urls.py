@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("leaderboard.api_urls")),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
+    path("", include("submissions.page_urls")),
     path("", include("leaderboard.urls")),
 ]
 if has_accounts:

@@ -22,7 +22,6 @@ HOSTILE_ADDRESSES = (
     "/account/?page=99999999999999999999999",
     "/account/?page=%00",
     "/account/keys/x/revoke/",
-    "/account/runs/x/withdraw/",
 )
 HOSTILE_TEXTS = (
     "\x00",
