@@ -151,6 +151,9 @@ class SubmissionAdmin(ReadOnlyAdmin):
         meanwhile has left the list, and its moderator must be told.
         """
         chosen = request.POST.getlist("_selected_action")
+        if request.POST.get("select_across") == "1":
+            self.message_user(request, "Choose them page by page, please.", messages.ERROR)
+            return None
         if len(chosen) > MOST_AT_ONCE:
             self.message_user(request, f"At most {MOST_AT_ONCE} at once, please.", messages.ERROR)
             return None

@@ -27,6 +27,11 @@ WORDS = {
 _E_MAIL = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[^\s@<>()]+")
 
 
+def without_addresses(text: str) -> str:
+    """`text` as everybody may read it: e-mail addresses are left out."""
+    return _E_MAIL.sub("[e-mail address]", text)
+
+
 class AuditEvents(models.QuerySet["AuditEvent"]):
     """The audit trail in bulk: it grows, and nothing else."""
 
@@ -97,4 +102,4 @@ class AuditEvent(models.Model):
     def public_reason(self) -> str:
         """The reason as everybody may read it: without e-mail addresses."""
         reason = self.data.get("reason")
-        return _E_MAIL.sub("[e-mail address]", reason) if isinstance(reason, str) else ""
+        return without_addresses(reason) if isinstance(reason, str) else ""

@@ -11,7 +11,7 @@ from bench_loop.report.figures import moment
 from leaderboard import publish
 from leaderboard.models import LEVELS, Entry
 from runs.models import Run
-from submissions.models.audit import AuditEvent
+from submissions.models.audit import AuditEvent, without_addresses
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
 from submissions.models.reasons import LONGEST_REASON, required, text_of
 from submissions.models.rules import Decision, why_not
@@ -312,7 +312,7 @@ class Submission(models.Model):
         self._settle(status, moderator, reason, template, original)
         if self.level == "verified":
             self._unverify(moderator, reason, template)
-        publish.withdraw(self.run, reason)
+        publish.withdraw(self.run, without_addresses(reason))
 
     def _unverify(self, moderator: User, reason: str, template: str) -> None:
         verified = self.audit.filter(kind="verified").last()

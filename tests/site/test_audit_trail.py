@@ -86,11 +86,15 @@ def test_names_addresses_and_notes_stay_inside(
     for private in ("jane", "someone.else", "the one of May"):
         assert private not in seen
     assert "Confirmed by" in seen
+    submission.flag(person, "Doubted by someone.else@mail.example.")
+    assert "someone.else" not in Client().get(f"/runs/{submission}/").content.decode()
 
 
 def test_reasons_are_escaped(submission: Submission, moderator: User) -> None:
-    submission.approve(moderator, "<script>alert(1)</script>")
-    assert "<script>alert(1)" not in history(submission)
+    submission.approve(moderator, "<script>alert(1)</script>\u202egnp")
+    seen = history(submission)
+    assert "<script>alert(1)" not in seen
+    assert "\\u202egnp" in seen
 
 
 @pytest.mark.parametrize("verb", ["flag", "reject"])

@@ -417,6 +417,12 @@ def test_several_are_decided_against_the_versions_seen(
     ]
 
 
+def test_several_are_what_the_page_shows(three: list[Submission], moderator_client: Client) -> None:
+    page = several(moderator_client, three[:1], "reject", reason="Too fast.", select_across="1")
+    assert "page by page" in page.content.decode()
+    assert set(Submission.objects.values_list("status", flat=True)) == {"pending"}
+
+
 def test_a_forged_choice_changes_nothing(submission: Submission, moderator_client: Client) -> None:
     data = {"action": "approve", "_selected_action": ["x", "1' OR 1"], "reason": "Fine."}
     assert moderator_client.post(QUEUE, data, follow=True).status_code == 200

@@ -55,7 +55,8 @@ def write_template(client: Client, submission: Submission) -> Any:
 
 
 def make_key(client: Client, submission: Submission) -> Any:
-    return client.post(f"{KEYS}add/", {"owner": submission.owner_id, "name": "new"})
+    data = {"owner": submission.owner_id, "name": "new", "scopes": ["submit"]}
+    return client.post(f"{KEYS}add/", data)
 
 
 def give_role(client: Client, submission: Submission) -> Any:
