@@ -7,11 +7,15 @@ ALLOWED_HOSTS    host names of the public site, separated by commas
 DATABASE_URL     default: SQLite in the data folder
 REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
 BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
+BENCHLOOP_PROXIES            how many proxies add to X-Forwarded-For; default 0: it is not believed
+BENCHLOOP_ANONYMOUS_UPLOADS  1: uploads without a key, at the lowest level
+BENCHLOOP_RATE_...           how often one key, and one address, may do what: RATES below
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -69,10 +73,42 @@ def _database() -> dict[str, Any]:
     return database
 
 
+RATES = {
+    "read": "600/minute",
+    "upload": "60/minute",
+    "dry_run": "30/minute",
+    "anonymous_upload": "10/hour",
+    "report": "10/hour",
+    "failed_authentication": "30/minute",
+}
+"""The default of BENCHLOOP_RATE_READ, BENCHLOOP_RATE_UPLOAD and so on."""
+
+_PERIODS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+
+def _rate(name: str) -> tuple[int, int]:
+    """Requests, and the seconds in which they may come."""
+    variable = f"BENCHLOOP_RATE_{name.upper()}"
+    text = os.environ.get(variable, RATES[name])
+    found = re.fullmatch(rf"([1-9][0-9]{{0,8}})/({'|'.join(_PERIODS_S)})", text)
+    if not found:
+        raise ImproperlyConfigured(f"{variable} is {text!r}; write it as {RATES[name]!r}.")
+    return int(found[1]), _PERIODS_S[found[2]]
+
+
+def _proxies() -> int:
+    text = os.environ.get("BENCHLOOP_PROXIES", "0")
+    if not re.fullmatch("[0-9]", text):
+        raise ImproperlyConfigured(f"BENCHLOOP_PROXIES is {text!r}; it is a number from 0 to 9.")
+    return int(text)
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 BENCHLOOP_ROLE = _role()
 HTTPS = os.environ.get("BENCHLOOP_HTTPS") == "1"
 REDIS_URL = os.environ.get("REDIS_URL")
+API_RATES = {name: _rate(name) for name in RATES}
+ANONYMOUS_UPLOADS = os.environ.get("BENCHLOOP_ANONYMOUS_UPLOADS") == "1"
 
 SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
 DEBUG = False
@@ -85,6 +121,7 @@ INSTALLED_APPS = [
     "submissions",
     "channels",
     "rest_framework",
+    "drf_spectacular",
     "django_filters",
     "django_htmx",
     "django.contrib.admin",
@@ -129,10 +166,14 @@ TEMPLATES = [
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Counters of requests live here, so it must be one for all processes.
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {
+        "BACKEND": "benchloop_site.shared_cache.SQLiteCache",
+        "LOCATION": str(config.home() / "cache.sqlite3"),
+    }
 }
 
 # Without Redis there is no layer at all: events are rows first, and sockets read the rows.
@@ -191,10 +232,27 @@ REST_FRAMEWORK = {
         "submissions.authentication.KeyAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_THROTTLE_RATES": {"submit": "60/min"},
+    "DEFAULT_THROTTLE_CLASSES": ["submissions.throttles.RateThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "benchloop_site.openapi.ApiSchema",
+    "NUM_PROXIES": _proxies(),
     "EXCEPTION_HANDLER": "benchloop_site.api_errors.handle",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "BenchLoop",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "benchloop_site.openapi.close_request_bodies",
+    ],
 }
 
 LOGGING = {

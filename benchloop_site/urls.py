@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from benchloop_site import local_login
+from benchloop_site.api_pages import SchemaView, reference
 
 admin.site.site_header = admin.site.site_title = "BenchLoop"
 admin.site.index_title = "Users, keys and moderation"
@@ -13,6 +15,9 @@ admin.site.index_title = "Users, keys and moderation"
 urlpatterns = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),
+    path("api/", RedirectView.as_view(pattern_name="api-docs")),
+    path("api/docs/", reference, name="api-docs"),
+    path("api/schema/", SchemaView.as_view(), name="api-schema"),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
     path("", include("leaderboard.urls")),

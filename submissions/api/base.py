@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import User
-from rest_framework.exceptions import APIException
+from django.contrib.auth.models import AnonymousUser, User
+from rest_framework.exceptions import APIException, NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from submissions.permissions import HasScope
+from submissions.permissions import HasScope, has_scope, require_scope
 
 LONGEST_NAME = 100
 MOST_NAMES = 10
@@ -45,7 +45,8 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
-        refuse_unknown(request.query_params, self.parameters.get(method, ()))
+        if hasattr(self, method.lower()):
+            refuse_unknown(request.query_params, self.parameters.get(method, ()))
 
     def rate_name(self, request: Request) -> str:
         return self.rates.get(str(request.method), "read")
@@ -62,6 +63,20 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], what: str = "para
     )
     fields = {name[:LONGEST_NAME]: [sentence] for name in unknown[:MOST_NAMES]}
     raise Refusal(400, f"unknown_{what}", f"{unknown[0][:LONGEST_NAME]}: {sentence}", fields)
+
+
+def reader_of(request: Request) -> User | AnonymousUser:
+    """As whom a request reads: a key without the scope `read` sees what everybody sees."""
+    if isinstance(request.user, User) and has_scope(request, "read"):
+        return request.user
+    return AnonymousUser()
+
+
+def require_sign_in(request: Request) -> None:
+    """Raises NotAuthenticated, or PermissionDenied for a key without the scope `read`."""
+    if not request.user.is_authenticated:
+        raise NotAuthenticated
+    require_scope(request, "read")
 
 
 def signed_in(request: Request) -> User:

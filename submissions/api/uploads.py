@@ -1,68 +1,72 @@
-"""Uploads and runs over HTTP."""
+"""`/api/v1/submissions/`: uploads, and the list of what was uploaded."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.exceptions import APIException, NotFound, PermissionDenied, UnsupportedMediaType
-from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, PolymorphicProxySerializer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import ScopedRateThrottle
-from rest_framework.views import APIView
 
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
 from submissions import checks, intake
+from submissions.addresses import address_hash, keyed_hash
+from submissions.anonymous import LEVEL as ANONYMOUS_LEVEL
+from submissions.anonymous import USERNAME as ANONYMOUS
+from submissions.anonymous import anonymous_owner
+from submissions.api import answers
+from submissions.api.base import ApiView, Refusal, reader_of, require_sign_in, signed_in
+from submissions.api.bodies import require_json
+from submissions.api.described import PAGING as PAGING_PARAMETERS
+from submissions.api.described import described, filter_parameters
+from submissions.api.filters import SubmissionFilter, filtered
+from submissions.api.paging import PARAMETERS as PAGING
+from submissions.api.paging import page_of
+from submissions.api.records import (
+    DryRunSerializer,
+    ReceiptSerializer,
+    SubmissionPageSerializer,
+)
 from submissions.checks import Finding
-from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
+from submissions.models import AuditEvent, Submission
+from submissions.visibility import listed_for
 
 LONGEST_IDEMPOTENCY_KEY = 100
 MAX_FIELDS_SHOWN = 20
 
-
-class Refusal(APIException):
-    """An answer with its own status, code, message and fields."""
-
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        fields: Mapping[str, list[str]] | None = None,
-    ) -> None:
-        super().__init__(message, code)
-        self.status_code = status
-        self.fields = dict(fields or {})
-
-
-class IsReading(BasePermission):
-    message = "Runs are never changed; a submission can be withdrawn by its owner."
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return request.method in ("GET", "HEAD", "OPTIONS")
+RESULT_FILE = {
+    "type": "object",
+    "description": "A result file as `bench-loop` writes it. Its JSON Schema is at "
+    "`/api/v1/schema/result-v1.json`.",
+}
+DRY_RUN = OpenApiParameter("dry_run", str, enum=["0", "1"], description="`1`: store nothing.")
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "maxLength": LONGEST_IDEMPOTENCY_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+    OpenApiParameter.HEADER,
+    description="One of your own for each run: a request that is sent again with it and the same "
+    "run is answered as the first was, with another run it is refused.",
+)
 
 
-class SubmissionsView(APIView):
-    """`POST /api/v1/submissions/`: the exact bytes of one result file, plain or gzip.
+class SubmissionsView(ApiView):
+    """GET lists submissions; POST takes the exact bytes of one result file, plain or gzip."""
 
-    201 with the new submission, 200 with the first one for the same run, else an error body.
-    `?dry_run=1` runs every check, stores nothing, and answers 200 with all findings.
-    """
-
-    permission_classes = [IsAuthenticated]
-    throttle_classes = [ScopedRateThrottle]
-    throttle_scope = "submit"
+    key_scopes = {"POST": "submit"}
+    parameters = {
+        "GET": (*SubmissionFilter.base_filters, *PAGING),
+        "POST": ("dry_run",),
+    }
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if settings.BENCHLOOP_ROLE != "public":
+        if request.method == "POST" and settings.BENCHLOOP_ROLE != "public":
             raise Refusal(
                 403,
                 "uploads_off",
@@ -70,8 +74,58 @@ class SubmissionsView(APIView):
             )
         super().initial(request, *args, **kwargs)
 
+    def check_permissions(self, request: Request) -> None:
+        if not _is_anonymous_upload(request):
+            super().check_permissions(request)
+
+    def rate_name(self, request: Request) -> str:
+        if request.method != "POST":
+            return "read"
+        if _is_anonymous_upload(request):
+            return "anonymous_upload"
+        return "dry_run" if request.query_params.get("dry_run") == "1" else "upload"
+
+    @described(
+        "Submissions",
+        "Published runs for everybody; with a key that has the scope `read` its owner's own as "
+        "well, and all for moderators. Newest first.",
+        answers={200: SubmissionPageSerializer},
+        parameters=(*filter_parameters(SubmissionFilter), *PAGING_PARAMETERS),
+        operation_id="submissions_list",
+    )
+    def get(self, request: Request) -> Response:
+        reader = reader_of(request)
+        if "mine" in request.query_params:
+            require_sign_in(request)
+        rows = filtered(SubmissionFilter, request, listed_for(reader))
+        rows = rows.select_related("run", "owner").defer("run__result_bytes")
+        return Response(page_of(rows, request, lambda row: answers.submission(request, row)))
+
+    @described(
+        "Upload a run",
+        "The exact bytes of one result file, as they are or with `Content-Encoding: gzip`, by a key "
+        "with the scope `submit`. The same run is stored once: whoever sends it again gets the "
+        "first one's id. With `dry_run=1` every check runs and nothing is stored.",
+        request={"application/json": RESULT_FILE},
+        answers={
+            200: OpenApiResponse(
+                PolymorphicProxySerializer(
+                    "Accepted", [ReceiptSerializer, DryRunSerializer], None
+                ),
+                "The run was stored before; or what a dry run found.",
+            ),
+            201: OpenApiResponse(ReceiptSerializer, "Stored; a moderator will look at it."),
+        },
+        refusals=(409, 413, 415, 422),
+        parameters=(DRY_RUN, IDEMPOTENCY_KEY),
+        operation_id="submissions_create",
+    )
     def post(self, request: Request) -> Response:
-        _require_json(request)
+        """201 with the new submission, 200 with the first one for the same run.
+
+        `?dry_run=1` runs every check, stores nothing, and answers 200 with all findings.
+        """
+        require_json(request)
         is_dry_run = _read_dry_run(request)
         idempotency_key = _read_idempotency_key(request)
         try:
@@ -81,11 +135,26 @@ class SubmissionsView(APIView):
             raise Refusal(error.status, error.code, error.message, error.fields) from error
         found = checks.findings(result, timezone.now())
         if is_dry_run:
-            return Response(_dry_run_answer(result, found))
+            return Response(_dry_run_answer(result, found, request))
         _refuse(found)
-        owner = _user(request)
-        submission, is_new = submit(result, data, owner, found, idempotency_key)
-        return Response(_answer(request, submission), status=201 if is_new else 200)
+        submission, is_new = submit(result, data, _owner(request), found, idempotency_key)
+        return Response(answers.receipt(request, submission), status=201 if is_new else 200)
+
+
+def _is_anonymous_upload(request: Request) -> bool:
+    """Whether nobody is signed in and the site takes uploads all the same.
+
+    A bad key has been refused by now: it never makes a request anonymous.
+    """
+    return (
+        settings.ANONYMOUS_UPLOADS
+        and request.method == "POST"
+        and not request.user.is_authenticated
+    )
+
+
+def _owner(request: Request) -> User:
+    return anonymous_owner() if _is_anonymous_upload(request) else signed_in(request)
 
 
 def submit(
@@ -97,27 +166,33 @@ def submit(
 ) -> tuple[Submission, bool]:
     """Store a checked upload. Gives the submission and whether it is new.
 
-    The same run, whoever sends it and however often at once, is stored once. Raises Refusal when
-    the idempotency key was used for another run.
+    The same run, whoever sends it and however often at once, is stored once, and so is one
+    idempotency key of an owner. Raises Refusal when the key was used for another run.
     """
-    known = _known(result)
-    if known is None:
-        try:
-            with transaction.atomic():
-                return _store(result, data, owner, found, idempotency_key), True
-        except IntegrityError:
-            known = _known(result)
-    if known is None:
-        raise Refusal(409, "key_reused", "This idempotency key was used for another run.")
-    return known, False
+    known = _known(result, owner, idempotency_key)
+    if known is not None:
+        return known, False
+    try:
+        with transaction.atomic():
+            return _store(result, data, owner, found, idempotency_key), True
+    except IntegrityError:
+        # Somebody else stored the run, or used the key, since it was looked for.
+        known = _known(result, owner, idempotency_key)
+        if known is None:
+            raise
+        return known, False
 
 
-def _known(result: RunResult) -> Submission | None:
-    return (
-        Submission.objects.select_related("run")
-        .filter(run__fingerprint=fingerprint(result))
-        .first()
-    )
+def _known(result: RunResult, owner: User, idempotency_key: str | None) -> Submission | None:
+    """The first submission of this run. Raises Refusal when the key belongs to another run."""
+    stored = Submission.objects.select_related("run").defer("run__result_bytes")
+    digest = fingerprint(result)
+    if idempotency_key is not None:
+        first = stored.filter(owner=owner, idempotency_key=idempotency_key).first()
+        if first is not None and first.run.fingerprint != digest:
+            sentence = "This idempotency key was used for another run; send a new one."
+            raise Refusal(409, "key_reused", sentence, {"Idempotency-Key": [sentence]})
+    return stored.filter(run__fingerprint=digest).first()
 
 
 def _store(
@@ -132,7 +207,7 @@ def _store(
     submission = Submission.objects.create(
         run=run,
         owner=owner,
-        level=checks.level(found),
+        level=_level(found, owner),
         findings=[finding.as_json() for finding in found],
         idempotency_key=idempotency_key,
     )
@@ -140,31 +215,30 @@ def _store(
     return submission
 
 
-def _require_json(request: Request) -> None:
-    media_type = (request.content_type or "").split(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise UnsupportedMediaType(media_type[:100], "Send the result as application/json.")
+def _level(found: Sequence[Finding], owner: User) -> str:
+    return ANONYMOUS_LEVEL if owner.username == ANONYMOUS else checks.level(found)
 
 
 def _read_dry_run(request: Request) -> bool:
-    unknown = set(request.query_params) - {"dry_run"}
     value = request.query_params.get("dry_run", "0")
-    if unknown or value not in ("0", "1"):
-        message = "The only parameter here is dry_run, 0 or 1."
-        raise Refusal(400, "unknown_parameter", message, {"dry_run": [message]})
+    if value not in ("0", "1"):
+        message = "dry_run is 0 or 1."
+        raise Refusal(400, "bad_parameter", message, {"dry_run": [message]})
     return value == "1"
 
 
 def _read_idempotency_key(request: Request) -> str | None:
+    """The key as it is stored: of people without an account every address has keys of its own."""
     key = request.headers.get("Idempotency-Key")
-    if key is not None and not (
-        0 < len(key) <= LONGEST_IDEMPOTENCY_KEY and key.isascii() and key.isprintable()
-    ):
-        raise Refusal(
-            400,
-            "bad_idempotency_key",
-            f"An Idempotency-Key has 1 to {LONGEST_IDEMPOTENCY_KEY} printable ASCII characters.",
+    if key is None:
+        return None
+    if not (0 < len(key) <= LONGEST_IDEMPOTENCY_KEY and key.isascii() and key.isprintable()):
+        sentence = (
+            f"An Idempotency-Key has 1 to {LONGEST_IDEMPOTENCY_KEY} printable ASCII characters."
         )
+        raise Refusal(400, "bad_idempotency_key", sentence, {"Idempotency-Key": [sentence]})
+    if _is_anonymous_upload(request):
+        return keyed_hash(f"{address_hash(request)}:{key}")
     return key
 
 
@@ -182,119 +256,15 @@ def _refuse(found: Sequence[Finding]) -> None:
     raise Refusal(422, first.code, f"{intake.shown(first.field)}: {first.sentence}", fields)
 
 
-def _dry_run_answer(result: RunResult, found: Sequence[Finding]) -> dict[str, Any]:
+def _dry_run_answer(
+    result: RunResult, found: Sequence[Finding], request: Request
+) -> dict[str, Any]:
     is_refused = any(finding.severity == "refused" for finding in found)
-    known = _known(result)
+    known = Run.objects.filter(fingerprint=fingerprint(result)).only("public_id").first()
+    level = ANONYMOUS_LEVEL if _is_anonymous_upload(request) else checks.level(found)
     return {
         "would_be_accepted": not is_refused,
-        "level": None if is_refused else checks.level(found),
-        "duplicate_of": known.run.public_id if known else None,
+        "level": None if is_refused else level,
+        "duplicate_of": known.public_id if known else None,
         "findings": [finding.as_json() for finding in found],
     }
-
-
-def _answer(request: Request, submission: Submission) -> dict[str, Any]:
-    return {
-        "id": submission.run.public_id,
-        "status": submission.status,
-        "level": submission.level,
-        "url": request.build_absolute_uri(submission.run.get_absolute_url()),
-    }
-
-
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-class SubmissionView(APIView):
-    """`/api/v1/submissions/<id>/`: GET for owner and moderators, for all once approved.
-
-    DELETE withdraws it: the owner's, for good.
-    """
-
-    permission_classes = [AllowAny]
-
-    def get(self, request: Request, public_id: str) -> Response:
-        submission = _readable_submission(request, public_id)
-        return Response(_answer(request, submission) | _details(submission, request.user))
-
-    def delete(self, request: Request, public_id: str) -> Response:
-        submission = _readable_submission(request, public_id)
-        if request.user.pk != submission.owner_id:
-            raise PermissionDenied("Only its owner can withdraw a submission.")
-        try:
-            submission.withdraw(_user(request))
-        except ModerationError as error:
-            raise Refusal(409, "not_possible", str(error)) from error
-        return Response(status=204)
-
-
-def _readable_submission(request: Request, public_id: str) -> Submission:
-    submission = (
-        Submission.objects.select_related("run", "owner").filter(run__public_id=public_id).first()
-    )
-    if submission is None or not submission.is_readable_by(request.user):
-        raise NotFound("There is no such submission.")
-    return submission
-
-
-def _details(submission: Submission, user: Any) -> dict[str, Any]:
-    """Status and times for all readers; findings, reason and history for owner and moderators."""
-    details: dict[str, Any] = {
-        "created_at": submission.created_at,
-        "decided_at": submission.decided_at,
-    }
-    if user.pk == submission.owner_id or is_moderator(user):
-        details |= {
-            "reason": submission.reason,
-            "findings": submission.findings,
-            "history": [
-                {"kind": event.kind, "at": event.created_at, **event.data}
-                for event in submission.audit.all()
-            ],
-        }
-    return details
-
-
-class RunView(APIView):
-    """`GET /api/v1/runs/<id>/`: the run without its trials."""
-
-    permission_classes = [AllowAny, IsReading]
-
-    def get(self, request: Request, public_id: str) -> Response:
-        run = readable_run(request.user, public_id)
-        return Response(
-            {
-                "id": run.public_id,
-                "url": request.build_absolute_uri(run.get_absolute_url()),
-                "source": run.source,
-                "created_at": run.created_at,
-                "run": run.header,
-            }
-        )
-
-
-class RunFileView(APIView):
-    """`GET /api/v1/runs/<id>/result.json`: the file's exact bytes."""
-
-    permission_classes = [AllowAny, IsReading]
-
-    def get(self, request: Request, public_id: str) -> HttpResponse:
-        run = readable_run(request.user, public_id)
-        return HttpResponse(run.data(), content_type="application/json")
-
-
-def readable_run(user: Any, public_id: str) -> Run:
-    """The run, if `user` may read it: shown runs for all, others for owner and moderators.
-
-    Raises NotFound.
-    """
-    run = Run.objects.select_related("entry", "submission").filter(public_id=public_id).first()
-    if run is None:
-        raise NotFound("There is no such run.")
-    entry, submission = getattr(run, "entry", None), getattr(run, "submission", None)
-    is_shown = entry is not None and entry.withdrawn_at is None
-    if not is_shown and not (submission is not None and submission.is_readable_by(user)):
-        raise NotFound("There is no such run.")
-    return run

@@ -34,6 +34,10 @@ class Submission(models.Model):
     )
     level = models.CharField(max_length=10, choices=LEVELS, default="reported", db_index=True)
     findings = models.JSONField(default=list)
+    notes = models.TextField(blank=True, max_length=2000, help_text="The owner's, for readers.")
+    labels: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, blank=True, help_text="The owner's words to find it by."
+    )
     idempotency_key = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
     moderator = models.ForeignKey(
         settings.AUTH_USER_MODEL,
