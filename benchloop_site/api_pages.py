@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from drf_spectacular.renderers import OpenApiJsonRenderer2
 from drf_spectacular.utils import extend_schema
@@ -35,6 +36,10 @@ class SchemaView(APIView):
         return Response(document())
 
 
+Words = tuple[tuple[str, bool], ...]
+"""A sentence in pieces, each with whether it is code."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A parameter, or a field of a body."""
@@ -43,7 +48,7 @@ class Field:
     kind: str
     where: str
     is_required: bool
-    description: str
+    words: Words
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,8 @@ class Answer:
     """One status that an operation may answer."""
 
     status: str
-    description: str
+    words: Words
     body: str
-    is_error: bool
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Operation:
     method: str
     path: str
     summary: str
-    description: str
+    words: Words
     key: str
     fields: tuple[Field, ...]
     answers: tuple[Answer, ...]
@@ -81,11 +85,14 @@ class Body:
 @require_safe
 def reference(request: HttpRequest) -> HttpResponse:
     """Which operations are there, and what do they take and answer?"""
-    return render(
-        request,
-        "api/reference.html",
-        {"groups": groups(), "bodies": bodies(), "common": common_errors()},
-    )
+    address = request.build_absolute_uri(reverse("api-submissions"))
+    context = {
+        "groups": groups(),
+        "bodies": bodies(),
+        "common": common_errors(),
+        "example": f'curl -H "Authorization: Bearer $BENCHLOOP_TOKEN" {address}?mine=1',
+    }
+    return render(request, "api/reference.html", context)
 
 
 @cache
@@ -126,7 +133,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
             kind(one["schema"]),
             one["in"],
             one.get("required", False),
-            one.get("description", ""),
+            words(one.get("description", "")),
         )
         for one in operation.get("parameters", ())
     ]
@@ -135,7 +142,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         method=method.upper(),
         path=path,
         summary=operation["summary"],
-        description=operation.get("description", ""),
+        words=words(operation.get("description", "")),
         key="needed" if {} not in operation["security"] else "if you have one",
         fields=(*parameters, *_request_fields(operation)),
         answers=tuple(one for one in _answers(operation) if one.status not in COMMON),
@@ -148,20 +155,27 @@ def _request_fields(operation: dict[str, Any]) -> Iterator[Field]:
     if "$ref" in schema:
         yield from _body_fields(document()["components"]["schemas"][_name(schema)], "body")
     elif schema:
-        yield Field("the body", kind(schema), "body", True, schema.get("description", ""))
+        yield Field("the body", kind(schema), "body", True, words(schema["description"]))
 
 
 def _body_fields(schema: dict[str, Any], where: str) -> Iterator[Field]:
     required = schema.get("required", ())
     for name, one in schema["properties"].items():
-        yield Field(name, kind(one), where, name in required, one.get("description", ""))
+        about = words(one.get("description", ""))
+        yield Field(name, kind(one), where, name in required, about)
 
 
 def _answers(operation: dict[str, Any]) -> Iterator[Answer]:
     for status, answer in operation["responses"].items():
         content = answer.get("content", {}).get("application/json", {})
         body = kind(content["schema"]) if "schema" in content else "nothing"
-        yield Answer(status, answer.get("description", ""), body, is_error=status >= "400")
+        yield Answer(status, words(answer.get("description", "")), body)
+
+
+def words(text: str) -> Words:
+    """`text` split at its backquotes."""
+    pieces = enumerate(text.split("`"))
+    return tuple((piece, number % 2 == 1) for number, piece in pieces if piece)
 
 
 def kind(schema: dict[str, Any]) -> str:
@@ -169,10 +183,12 @@ def kind(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return _choices(schema) or _name(schema)
     if "items" in schema:
-        return f"list of {kind(schema['items'])}{_bounds(schema)}"
+        many = kind(schema["items"])
+        of_many = many.replace("one of", "any of", 1) if "enum" in schema["items"] else None
+        return of_many or f"list of {many}{_bounds(schema)}"
     for several in ("oneOf", "allOf", "anyOf"):
         if several in schema:
-            return " or ".join(kind(one) for one in schema[several])
+            return " or ".join(kind(one) for one in schema[several] if "const" not in one)
     if "enum" in schema:
         return "one of " + ", ".join(str(one) for one in schema["enum"])
     types = schema.get("type", "object")

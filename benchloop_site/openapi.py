@@ -98,11 +98,15 @@ class ResultSchemaDescription(OpenApiViewExtension):
         return Described
 
 
-def close_request_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A field that is not named in a request's body is refused; the document says so."""
+def tighten_request_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Where a body is taken it is needed, and a field that the document does not name is refused."""
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            if "requestBody" in operation:
+                operation["requestBody"]["required"] = True
     return result
 
 

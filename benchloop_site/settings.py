@@ -251,7 +251,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "benchloop_site.openapi.close_request_bodies",
+        "benchloop_site.openapi.tighten_request_bodies",
     ],
 }
 

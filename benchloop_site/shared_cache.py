@@ -44,7 +44,9 @@ class SQLiteCache(BaseCache):
         name = self.make_and_validate_key(key, version)
         with self._writing() as connection:
             now = time.time()
-            connection.execute("DELETE FROM entries WHERE name = ? AND expires_at <= ?", (name, now))
+            connection.execute(
+                "DELETE FROM entries WHERE name = ? AND expires_at <= ?", (name, now)
+            )
             added = connection.execute(
                 "INSERT OR IGNORE INTO entries VALUES (?, ?, ?)",
                 (name, _packed(value), self.get_backend_timeout(timeout)),
@@ -69,9 +71,7 @@ class SQLiteCache(BaseCache):
                 (name, _packed(value), self.get_backend_timeout(timeout)),
             )
 
-    def touch(
-        self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
-    ) -> bool:
+    def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         name = self.make_and_validate_key(key, version)
         with self._writing() as connection:
             touched = connection.execute(

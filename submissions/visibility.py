@@ -25,9 +25,7 @@ def listed_for(reader: Reader) -> QuerySet[Submission]:
     """The list of `reader`: what is published now, the reader's own, all for moderators."""
     if is_moderator(reader):
         return Submission.objects.all()
-    return Submission.objects.filter(
-        Q(status=Submission.Status.APPROVED) | Q(owner_id=reader.pk)
-    )
+    return Submission.objects.filter(Q(status=Submission.Status.APPROVED) | Q(owner_id=reader.pk))
 
 
 def public_trail() -> QuerySet[AuditEvent]:

@@ -62,6 +62,11 @@ PAGING = (
     ),
 )
 
+EMPTY = {"type": "string", "const": ""}
+"""A filter without a value narrows nothing; forms send such."""
+LARGEST_NUMBER = 1e50
+"""What django-filter takes."""
+
 
 def described(
     summary: str,
@@ -83,9 +88,18 @@ def described(
         summary=summary,
         description=description,
         request=request,
-        responses={**answers, **errors},
+        responses={**_with_words(answers), **errors},
         parameters=[*parameters, *HEADERS],
     )
+
+
+def _with_words(answers: Mapping[int, Any]) -> dict[int, OpenApiResponse]:
+    return {
+        status: answer
+        if isinstance(answer, OpenApiResponse)
+        else OpenApiResponse(answer, "Done." if status == 204 else "It was found.")
+        for status, answer in answers.items()
+    }
 
 
 def filter_parameters(filter_set: type[filters.FilterSet]) -> list[OpenApiParameter]:
@@ -102,12 +116,16 @@ def _schema(one: filters.Filter) -> dict[str, Any]:
 
 
 def _value(one: filters.Filter) -> dict[str, Any]:
-    if isinstance(one, filters.ChoiceFilter | filters.MultipleChoiceFilter):
+    if "choices" in one.extra:
         return {"type": "string", "enum": [value for value, _ in one.extra["choices"]]}
     if isinstance(one, filters.DateFilter):
-        return {"type": "string", "format": "date"}
+        return {"anyOf": [{"type": "string", "format": "date"}, EMPTY]}
     if isinstance(one, filters.NumberFilter):
-        return {"type": "number"}
+        return {"type": "number", "maximum": LARGEST_NUMBER}
     if isinstance(one, filters.BooleanFilter):
         return {"type": "boolean"}
-    return {"type": "string", "maxLength": one.extra.get("max_length", 200), "pattern": "^[^\\x00]*$"}
+    return {
+        "type": "string",
+        "maxLength": one.extra.get("max_length", 200),
+        "pattern": "^[^\\x00]*$",
+    }

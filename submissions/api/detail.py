@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -47,7 +48,7 @@ class SubmissionView(ApiView):
         "For its owner, by a key with the scope `manage`. What is left out stays as it is; "
         "characters that cannot be seen are taken out. Every change stands in the history.",
         request=ChangesSerializer,
-        answers={200: SubmissionDetailSerializer},
+        answers={200: OpenApiResponse(SubmissionDetailSerializer, "As it is now.")},
         refusals=(404, 409, 413, 415),
         operation_id="submissions_update",
     )
@@ -87,7 +88,7 @@ class ReportView(ApiView):
         "Anybody may, once for each run. Moderators read it; the address it comes from is kept "
         "only as a keyed hash.",
         request=NewReportSerializer,
-        answers={201: ReportReceiptSerializer},
+        answers={201: OpenApiResponse(ReportReceiptSerializer, "The moderators have it.")},
         refusals=(404, 409, 413, 415),
         operation_id="submissions_report",
     )

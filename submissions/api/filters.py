@@ -18,8 +18,10 @@ LONGEST_VALUE = 200
 class SubmissionFilter(filters.FilterSet):
     """Every filter narrows the list; of `status` and `level` several may be given."""
 
-    status = filters.MultipleChoiceFilter(choices=Submission.Status.choices)
-    level = filters.MultipleChoiceFilter(choices=LEVELS)
+    status = filters.MultipleChoiceFilter(
+        choices=Submission.Status.choices, help_text="Several may be given."
+    )
+    level = filters.MultipleChoiceFilter(choices=LEVELS, help_text="Several may be given.")
     owner = filters.CharFilter(
         "owner__username", "iexact", max_length=LONGEST_VALUE, help_text="The owner's name, whole."
     )

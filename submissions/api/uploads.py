@@ -109,9 +109,7 @@ class SubmissionsView(ApiView):
         request={"application/json": RESULT_FILE},
         answers={
             200: OpenApiResponse(
-                PolymorphicProxySerializer(
-                    "Accepted", [ReceiptSerializer, DryRunSerializer], None
-                ),
+                PolymorphicProxySerializer("Accepted", [ReceiptSerializer, DryRunSerializer], None),
                 "The run was stored before; or what a dry run found.",
             ),
             201: OpenApiResponse(ReceiptSerializer, "Stored; a moderator will look at it."),
