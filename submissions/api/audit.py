@@ -9,7 +9,7 @@ from submissions.api import answers
 from submissions.api.base import ApiView
 from submissions.api.described import PAGING as PAGING_PARAMETERS
 from submissions.api.described import described, filter_parameters
-from submissions.api.filters import AuditFilter, filtered
+from submissions.api.filters import AuditFilter, filtered, filters_of
 from submissions.api.paging import PARAMETERS as PAGING
 from submissions.api.paging import page_of
 from submissions.api.records import TrailPageSerializer
@@ -19,7 +19,7 @@ from submissions.visibility import public_trail
 class AuditView(ApiView):
     """GET: the public trail, newest first."""
 
-    parameters = {"GET": (*AuditFilter.base_filters, *PAGING)}
+    parameters = {"GET": (*filters_of(AuditFilter), *PAGING)}
 
     @described(
         "The public audit trail",

@@ -9,6 +9,7 @@ import django_filters as filters
 from django.forms import SelectMultiple
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
+from submissions.api.filters import filters_of
 from submissions.api.paging import CURSOR, LARGEST_PAGE, PAGE_SIZE
 from submissions.api.records import ErrorSerializer
 
@@ -106,7 +107,7 @@ def filter_parameters(filter_set: type[filters.FilterSet]) -> list[OpenApiParame
     """The filters of a list as parameters, each with the values that it takes."""
     return [
         OpenApiParameter(name, _schema(one), description=str(one.extra.get("help_text", "")))
-        for name, one in filter_set.base_filters.items()
+        for name, one in filters_of(filter_set).items()
     ]
 
 

@@ -70,6 +70,12 @@ class AuditFilter(filters.FilterSet):
         fields: list[str] = []
 
 
+def filters_of(filter_set: type[filters.FilterSet]) -> dict[str, filters.Filter]:
+    """The filters by the names of their parameters."""
+    found: dict[str, filters.Filter] = filter_set.get_filters()  # type: ignore[no-untyped-call]
+    return found
+
+
 def filtered(
     filter_set: type[filters.FilterSet], request: Request, rows: QuerySet[Any]
 ) -> QuerySet[Any]:

@@ -148,7 +148,7 @@ class RunSerializer(serializers.Serializer[Any]):
 
     id = serializers.CharField()
     url = serializers.URLField()
-    source = serializers.ChoiceField(choices=("local", "upload"))
+    source = serializers.ChoiceField(choices=("local", "upload"))  # type: ignore[assignment]
     created_at = serializers.DateTimeField()
     run = serializers.DictField(help_text="The result file without its trials.")
 

@@ -26,7 +26,7 @@ from submissions.api.base import ApiView, Refusal, reader_of, require_sign_in, s
 from submissions.api.bodies import require_json
 from submissions.api.described import PAGING as PAGING_PARAMETERS
 from submissions.api.described import described, filter_parameters
-from submissions.api.filters import SubmissionFilter, filtered
+from submissions.api.filters import SubmissionFilter, filtered, filters_of
 from submissions.api.paging import PARAMETERS as PAGING
 from submissions.api.paging import page_of
 from submissions.api.records import (
@@ -61,7 +61,7 @@ class SubmissionsView(ApiView):
 
     key_scopes = {"POST": "submit"}
     parameters = {
-        "GET": (*SubmissionFilter.base_filters, *PAGING),
+        "GET": (*filters_of(SubmissionFilter), *PAGING),
         "POST": ("dry_run",),
     }
 

@@ -66,7 +66,7 @@ def changed(path: tuple[Any, ...], value: Any, is_removal: bool) -> dict[str, An
 @pytest.fixture
 def patient_uploader(uploader: Uploader, settings: Any) -> Uploader:
     """A client that may come as often as it likes."""
-    settings.API_RATES = {name: (10**9, 1) for name in settings.API_RATES}
+    settings.API_RATES = dict.fromkeys(settings.API_RATES, (10**9, 1))
     return uploader
 
 

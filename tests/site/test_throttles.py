@@ -26,7 +26,7 @@ LIST = "/api/v1/leaderboard/"
 @pytest.fixture
 def rates(public_site: None, settings: Any) -> dict[str, tuple[int, int]]:
     """Two of everything in an hour."""
-    settings.API_RATES = {name: (2, 3600) for name in settings.API_RATES}
+    settings.API_RATES = dict.fromkeys(settings.API_RATES, (2, 3600))
     return settings.API_RATES
 
 
