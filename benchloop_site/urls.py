@@ -20,6 +20,7 @@ urlpatterns = [
     path("api/schema/", SchemaView.as_view(), name="api-schema"),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
+    path("", include("submissions.page_urls")),
     path("", include("leaderboard.urls")),
 ]
 
