@@ -99,7 +99,7 @@ class ResultSchemaDescription(OpenApiViewExtension):  # type: ignore[no-untyped-
 
 
 def tighten_request_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Where a body is taken it is needed, and a field that the document does not name is refused."""
+    """Where a body is taken it is needed, and a field that is not named here is refused."""
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Request"):
             schema["additionalProperties"] = False

@@ -1,4 +1,4 @@
-"""Where a request comes from, for counting and for telling reporters apart; never stored as such."""
+"""Where a request comes from, for counting and for telling reporters apart; only a hash is kept."""
 
 from __future__ import annotations
 

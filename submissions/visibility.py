@@ -31,10 +31,3 @@ def listed_for(reader: Reader) -> QuerySet[Submission]:
 def public_trail() -> QuerySet[AuditEvent]:
     """What was done to the submissions that are or were published."""
     return AuditEvent.objects.filter(submission__run__entry__isnull=False)
-
-
-def role_of(event: AuditEvent) -> str:
-    """Who acted, without saying who: `owner`, `moderator`, or `automatic`."""
-    if event.actor_id is None:
-        return "automatic"
-    return "owner" if event.actor_id == event.submission.owner_id else "moderator"

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from submissions.models import AuditEvent, Submission, is_moderator
-from submissions.visibility import Reader, role_of
+from submissions.visibility import Reader
 
 
 def receipt(request: Request, submission: Submission) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def event(one: AuditEvent) -> dict[str, Any]:
     return {
         "at": one.created_at,
         "kind": one.kind,
-        "role": role_of(one),
-        "reason": one.data.get("reason", ""),
+        "role": one.role,
+        "reason": one.public_reason,
     }
 
 

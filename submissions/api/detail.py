@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.models import User
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiResponse, extend_schema_view
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +20,7 @@ from submissions.api.records import (
     NewReportSerializer,
     ReportReceiptSerializer,
     SubmissionDetailSerializer,
+    WordsSerializer,
 )
 from submissions.edits import edit
 from submissions.models import ModerationError, Submission
@@ -103,6 +106,64 @@ class ReportView(ApiView):
             raise Refusal(409, "already_reported", str(error)) from error
         body = {"run": public_id, "kind": made.kind, "created_at": made.created_at}
         return Response(body, status=201)
+
+
+class WordsView(ApiView):
+    """POST of words from the owner that become part of the public history."""
+
+    key_scopes = {"POST": "manage"}
+    otherwise: str
+
+    def post(self, request: Request, public_id: str) -> Response:
+        row = _own(request, public_id, self.otherwise)
+        text = read_fields(request, WordsSerializer)["text"]
+        try:
+            self.say(row, signed_in(request), text)
+        except ModerationError as error:
+            raise _not_possible(error) from error
+        return Response(answers.detail(request, row, signed_in(request)))
+
+    def say(self, row: Submission, actor: User, text: str) -> None:
+        """Raises ModerationError where it cannot be said now."""
+        raise NotImplementedError
+
+
+def _words_described(summary: str, description: str, name: str) -> Any:
+    return extend_schema_view(
+        post=described(
+            summary,
+            f"{description} By a key of its owner with the scope `manage`; the words become part "
+            "of the public history.",
+            request=WordsSerializer,
+            answers={200: OpenApiResponse(SubmissionDetailSerializer, "As it is now.")},
+            refusals=(404, 409, 413, 415),
+            operation_id=name,
+        )
+    )
+
+
+@_words_described(
+    "Appeal",
+    "Ask for another decision about a run that was rejected or flagged, once for each decision.",
+    "submissions_appeal",
+)
+class AppealView(WordsView):
+    otherwise = "Only its owner can appeal."
+
+    def say(self, row: Submission, actor: User, text: str) -> None:
+        row.appeal(actor, text)
+
+
+@_words_described(
+    "Answer what was asked",
+    "Answer a moderator who asked for changes, so that the run waits for moderators again.",
+    "submissions_answer",
+)
+class AnswerView(WordsView):
+    otherwise = "Only its owner can answer."
+
+    def say(self, row: Submission, actor: User, text: str) -> None:
+        row.answer_request(actor, text)
 
 
 def _readable(request: Request, public_id: str) -> Submission:

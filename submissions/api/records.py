@@ -188,7 +188,7 @@ class ReportReceiptSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class AppealSerializer(serializers.Serializer[Any]):
-    """Why a decision is wrong."""
+class WordsSerializer(serializers.Serializer[Any]):
+    """What an owner says to moderators, and to everybody who reads the history."""
 
     text = Words(has_lines=True, max_length=LONGEST_NOTES)

@@ -103,7 +103,7 @@ class SubmissionsView(ApiView):
 
     @described(
         "Upload a run",
-        "The exact bytes of one result file, as they are or with `Content-Encoding: gzip`, by a key "
+        "The exact bytes of one result file, plain or with `Content-Encoding: gzip`, by a key "
         "with the scope `submit`. The same run is stored once: whoever sends it again gets the "
         "first one's id. With `dry_run=1` every check runs and nothing is stored.",
         request={"application/json": RESULT_FILE},

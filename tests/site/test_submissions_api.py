@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -317,3 +318,49 @@ def test_a_key_does_what_it_was_made_for(
     assert narrow.post({}).status_code == statuses["post"]
     assert patch(narrow, approved, {"notes": "x"}).status_code == statuses["patch"]
     assert narrow.delete(address(approved)).status_code == statuses["delete"]
+
+
+def say(uploader: Uploader, submission: Submission, verb: str, text: Any) -> Any:
+    body = json.dumps({"text": text}).encode()
+    return uploader.post(body, address=address(submission, f"{verb}/"))
+
+
+def test_the_owner_appeals_once_against_a_decision(
+    pending: Submission, manager: Uploader, moderator: User
+) -> None:
+    pending.reject(moderator, "The speeds cannot be.")
+    said = say(manager, pending, "appeal", "It has\x00 two cards.")
+    assert said.status_code == 200
+    assert said.json()["history"][-1]["reason"] == "It has two cards."
+    again = say(manager, pending, "appeal", "Really.")
+    assert (again.status_code, again.json()["code"]) == (409, "not_possible")
+
+
+def test_the_owner_answers_what_was_asked(
+    pending: Submission, manager: Uploader, moderator: User
+) -> None:
+    assert say(manager, pending, "answer", "Nobody asked.").status_code == 409
+    pending.request_changes(moderator, "Which engine was it?")
+    assert say(manager, pending, "answer", "llama.cpp.").status_code == 200
+    pending.refresh_from_db()
+    assert pending.requested_changes == ""
+
+
+@pytest.mark.parametrize("verb", ["appeal", "answer"])
+def test_nobody_speaks_for_the_owner(
+    pending: Submission, stranger: User, moderator: User, verb: str
+) -> None:
+    pending.reject(moderator, "The speeds cannot be.")
+    assert say(Uploader(None), pending, verb, "x").status_code == 401
+    assert say(with_all_scopes(stranger), pending, verb, "x").status_code == 404
+    assert say(with_all_scopes(moderator), pending, verb, "x").status_code == 403
+
+
+@pytest.mark.parametrize("text", ["", "\u200b", None, 5, "x" * 2001])
+def test_words_that_say_nothing_are_refused(
+    pending: Submission, manager: Uploader, moderator: User, text: Any
+) -> None:
+    pending.reject(moderator, "The speeds cannot be.")
+    response = say(manager, pending, "appeal", text)
+    assert response.status_code == 400
+    assert list(refused_fields(response)) == ["text"]
