@@ -12,6 +12,8 @@ from django.views import defaults
 from rest_framework.exceptions import (
     APIException,
     AuthenticationFailed,
+    ErrorDetail,
+    NotAuthenticated,
     NotFound,
     Throttled,
     ValidationError,
@@ -21,6 +23,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from submissions.addresses import address_hash
+from submissions.authentication import where_keys_are_made
 from submissions.throttles import wait_s
 
 API_PREFIX = "/api/"
@@ -42,6 +45,8 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     if not isinstance(error, APIException):
         return None
     error = _slowed_down(error, context)
+    if isinstance(error, NotAuthenticated):
+        error.detail = _key_needed(context)
     set_rollback()
     return Response(_described(error), status=error.status_code, headers=_headers(error))
 
@@ -58,6 +63,14 @@ def _slowed_down(error: APIException, context: Mapping[str, Any]) -> APIExceptio
         return error
     wait = wait_s("failed_authentication", address_hash(request))
     return error if wait is None else Throttled(wait, "Too many requests with a bad key.")
+
+
+def _key_needed(context: Mapping[str, Any]) -> ErrorDetail:
+    return ErrorDetail(
+        "This needs an API key, in the header: Authorization: Bearer <API key>. "
+        + where_keys_are_made(context["request"]),
+        NotAuthenticated.default_code,
+    )
 
 
 def _described(error: APIException) -> dict[str, object]:

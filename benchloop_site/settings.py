@@ -6,14 +6,20 @@ SECRET_KEY       required in the public role; the local one is made once, mode 0
 ALLOWED_HOSTS    host names of the public site, separated by commas
 DATABASE_URL     default: SQLite in the data folder
 REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
-BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
-BENCHLOOP_PROXIES            how many proxies add to X-Forwarded-For; default 0: it is not believed
+BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto and
+                 X-Forwarded-For
+EMAIL_URL        how the public site sends mail (benchloop_site/mail.py has the forms). Without it
+                 mail becomes files in the data folder; over https nobody can sign up then
+EMAIL_FROM       sender of that mail; default: bench-loop@ the first of ALLOWED_HOSTS
+BENCHLOOP_PROXIES            how many proxies add to X-Forwarded-For: 0 and it is not believed;
+                             default: 1 with BENCHLOOP_HTTPS, else 0
 BENCHLOOP_ANONYMOUS_UPLOADS  1: uploads without a key, at the lowest level
 BENCHLOOP_RATE_...           how often one key, and one address, may do what: RATES below
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import secrets
@@ -24,6 +30,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from bench_loop import config
+from benchloop_site.mail import NO_MAIL, Mail, mail_in, read_mail
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -96,17 +103,27 @@ def _rate(name: str) -> tuple[int, int]:
     return int(found[1]), _PERIODS_S[found[2]]
 
 
-def _proxies() -> int:
-    text = os.environ.get("BENCHLOOP_PROXIES", "0")
+def _proxies(is_https: bool) -> int:
+    text = os.environ.get("BENCHLOOP_PROXIES", "1" if is_https else "0")
     if not re.fullmatch("[0-9]", text):
         raise ImproperlyConfigured(f"BENCHLOOP_PROXIES is {text!r}; it is a number from 0 to 9.")
     return int(text)
+
+
+def _mail(role: str, is_https: bool) -> Mail:
+    url = os.environ.get("EMAIL_URL")
+    if role == "local":
+        return NO_MAIL
+    if url:
+        return read_mail(url)
+    return NO_MAIL if is_https else mail_in(config.home() / "mail")
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 BENCHLOOP_ROLE = _role()
 HTTPS = os.environ.get("BENCHLOOP_HTTPS") == "1"
 REDIS_URL = os.environ.get("REDIS_URL")
+PROXIES = _proxies(HTTPS)
 API_RATES = {name: _rate(name) for name in RATES}
 ANONYMOUS_UPLOADS = os.environ.get("BENCHLOOP_ANONYMOUS_UPLOADS") == "1"
 
@@ -158,6 +175,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "benchloop_site.context.accounts",
             ]
         },
     }
@@ -211,6 +229,18 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+MAIL = _mail(BENCHLOOP_ROLE, HTTPS)
+SENDS_MAIL = MAIL != NO_MAIL
+EMAIL_BACKEND = MAIL.backend_path
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 20
+EMAIL_FILE_PATH = MAIL.folder
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = (
+    os.environ.get("EMAIL_FROM") or f"bench-loop@{ALLOWED_HOSTS[0].lstrip('.')}"
+)
+
 SESSION_COOKIE_SAMESITE = "Strict" if BENCHLOOP_ROLE == "local" else "Lax"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SAMESITE = SESSION_COOKIE_SAMESITE
@@ -234,7 +264,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_THROTTLE_CLASSES": ["submissions.throttles.RateThrottle"],
     "DEFAULT_SCHEMA_CLASS": "benchloop_site.openapi.ApiSchema",
-    "NUM_PROXIES": _proxies(),
+    "NUM_PROXIES": PROXIES,
     "EXCEPTION_HANDLER": "benchloop_site.api_errors.handle",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -274,3 +304,14 @@ LOGGING = {
         "django.security.csrf": {"level": "WARNING"},
     },
 }
+
+if BENCHLOOP_ROLE == "public":
+    if importlib.util.find_spec("allauth") is None:
+        raise ImproperlyConfigured("The public role needs: pip install 'bench-loop[public]'.")
+    from benchloop_site.accounts.settings import *  # noqa: F403
+    from benchloop_site.accounts.settings import ACCOUNT_APPS, ACCOUNT_MIDDLEWARE
+
+    INSTALLED_APPS += ACCOUNT_APPS
+    MIDDLEWARE += ACCOUNT_MIDDLEWARE
+    ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+    ALLAUTH_TRUSTED_PROXY_COUNT = PROXIES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from django.apps import apps
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from benchloop_site import local_login
@@ -12,7 +13,15 @@ from benchloop_site.api_pages import SchemaView, reference
 admin.site.site_header = admin.site.site_title = "BenchLoop"
 admin.site.index_title = "Users, keys and moderation"
 
-urlpatterns = [
+has_accounts = apps.is_installed("allauth.account")
+if has_accounts:
+    from allauth.account.decorators import secure_admin_login
+
+    # One door for all: its limits on attempts hold for moderators too. The admin's addresses,
+    # below, take the view that stands here when they are made.
+    admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),
     path("api/", RedirectView.as_view(pattern_name="api-docs")),
@@ -23,6 +32,8 @@ urlpatterns = [
     path("", include("submissions.page_urls")),
     path("", include("leaderboard.urls")),
 ]
+if has_accounts:
+    urlpatterns.append(path("account/", include("benchloop_site.accounts.urls")))
 
 handler400 = "benchloop_site.api_errors.bad_request"
 handler403 = "benchloop_site.api_errors.permission_denied"

@@ -7,6 +7,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from submissions.authentication import where_keys_are_made
+from submissions.models import ApiKey
+
 
 class HasScope(BasePermission):
     """A view declares `key_scopes`: the scope that each method needs, or none for everybody.
@@ -26,15 +29,15 @@ class HasScope(BasePermission):
 
 
 def has_scope(request: Request, scope: str) -> bool:
-    """Whether the request's key has `scope`; a log-in, and a key that knows no scopes, has all."""
-    allows = getattr(request.auth, "allows", None)
-    return allows is None or bool(allows(scope))
+    """Whether the request's key has `scope`; a log-in has all."""
+    return not isinstance(request.auth, ApiKey) or request.auth.allows(scope)
 
 
 def require_scope(request: Request, scope: str) -> None:
     """Raises PermissionDenied when the request's key lacks `scope`."""
     if not has_scope(request, scope):
         raise PermissionDenied(
-            f"This key lacks the scope '{scope}'; make one that has it on your account page.",
+            f"This API key was not made for that: it lacks the scope {scope!r}. "
+            f"{where_keys_are_made(request)}",
             code="scope_missing",
         )

@@ -7,6 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('submissions', '0002_moderation'),
+        ('submissions', '0002_accounts_keys'),
     ]
 
     operations = [
