@@ -17,6 +17,7 @@ from rest_framework.settings import api_settings
 from benchloop_site.shared_cache import SQLiteCache
 from submissions.keys import create_key
 from submissions.throttles import wait_s
+from tests.components import need_redis
 from tests.site.make_result import make_bytes
 from tests.site.uploads import SUBMISSIONS, Uploader, refused_fields
 
@@ -94,6 +95,20 @@ def test_an_address_with_bad_keys_is_slowed_and_a_good_key_is_heard(
 def test_a_local_site_counts_nothing(rates: object, settings: Any) -> None:
     settings.BENCHLOOP_ROLE = "local"
     assert {Client().get(LIST).status_code for _ in range(5)} == {200}
+
+
+@pytest.mark.real
+def test_redis_counts_for_several_machines(rates: object, settings: Any) -> None:
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": need_redis(),
+        }
+    }
+    caches["default"].clear()
+    assert [wait_s("read", "a"), wait_s("read", "a")] == [None, None]
+    assert wait_s("read", "a") is not None
+    assert not any(isinstance(cache, SQLiteCache) for cache in caches.all())
 
 
 def from_behind(proxies: int, forwarded: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
