@@ -26,7 +26,10 @@ from bench_loop.result.records import (
     Trial,
 )
 from submissions import checks
-from submissions.checks import Finding, differences, fastest_rate, is_safe_path, is_same
+from submissions.checks import Finding
+from submissions.checks.artifacts import is_safe_path
+from submissions.checks.differing import differences, is_same
+from submissions.checks.speed import fastest_rate
 from tests.site.make_result import (
     make_document,
     make_harness_settings,
