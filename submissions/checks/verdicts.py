@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from bench_loop.contracts.task import BenchmarkTask
+from bench_loop.contracts.verifier import TaskScore
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.rescore import has_no_output
 from bench_loop.result.records import Trial
@@ -17,6 +19,7 @@ from submissions.checks.upload import Upload
 
 def check_verdicts(upload: Upload) -> Iterator[Finding]:
     """Every verdict is what this site's verifiers say about the stored output."""
+    waiting = Counter[str]()
     for where, trial in upload.quality_trials():
         task = upload.tasks.get((trial.suite, trial.task_id))
         if task is None or is_warmup(trial):
@@ -29,8 +32,19 @@ def check_verdicts(upload: Upload) -> Iterator[Finding]:
             )
         elif has_no_output(trial):
             yield from _no_output_findings(where, trial)
+        elif (verdict := _verdict(trial, task, upload.packs[trial.suite])) is None:
+            waiting[trial.suite] += 1
         else:
-            yield from _verdict_findings(where, trial, task, upload.packs[trial.suite])
+            yield from _verdict_findings(where, trial, verdict)
+    for index, suite in enumerate(upload.result.suites):
+        if count := waiting.pop(suite.suite, 0):
+            yield needs_review(
+                "not_judged_again",
+                f"suites[{index}]",
+                f"{count} verdicts of {suite.suite} need code to be run; they are as reported until"
+                " this site has run it.",
+                verdicts=count,
+            )
 
 
 def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
@@ -43,18 +57,13 @@ def _no_output_findings(where: str, trial: Trial) -> Iterator[Finding]:
             )
 
 
-def _verdict_findings(
-    where: str, trial: Trial, task: BenchmarkTask, pack: Pack
-) -> Iterator[Finding]:
+def _verdict(trial: Trial, task: BenchmarkTask, pack: Pack) -> TaskScore | None:
+    """The verdict on the stored output; None where that takes a sandbox: see grading.py."""
     output = pack.stored_output(trial)
-    verdict = judge_ending(output) if needs_sandbox(task) else judge(output, task)
-    if verdict is None:
-        yield needs_review(
-            "not_judged_again",
-            f"{where}.outcome",
-            "This verdict needs code to be run, which this site does not do; it is as reported.",
-        )
-        return
+    return judge_ending(output) if needs_sandbox(task) else judge(output, task)
+
+
+def _verdict_findings(where: str, trial: Trial, verdict: TaskScore) -> Iterator[Finding]:
     for name in ("outcome", "score", "reason", "answer"):
         claimed, judged = getattr(trial, name), getattr(verdict, name)
         if not is_same(claimed, judged):
