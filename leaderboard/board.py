@@ -207,7 +207,9 @@ def trust(entry: Entry) -> views.Trust:
     """The level of an entry; what comes from this machine's own files is only `local`."""
     if entry.withdrawn_at is not None:
         return views.trust("withdrawn")
-    return views.trust("local" if entry.is_local else entry.level)
+    found = views.trust("local" if entry.is_local else entry.level)
+    is_part = entry.is_sampled and entry.level == "consistent" and not entry.is_local
+    return replace(found, word=f"{found.word} (sampled)") if is_part else found
 
 
 def columns(parameters: QueryDict) -> tuple[Column, ...]:

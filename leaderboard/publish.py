@@ -27,7 +27,7 @@ SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", 
 
 
 @transaction.atomic
-def publish(run: Run, *, level: str, is_local: bool) -> Entry:
+def publish(run: Run, *, level: str, is_local: bool, is_sampled: bool = False) -> Entry:
     """Show `run` on the leaderboard; an entry that was withdrawn comes back."""
     header = run.run_header()
     reason = not_ranked_reason(header)
@@ -36,6 +36,7 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
         defaults={
             **columns(header),
             "level": level,
+            "is_sampled": is_sampled,
             "is_local": is_local,
             "is_ranked": not reason,
             "not_ranked_reason": reason,
@@ -56,6 +57,34 @@ def _keep_outline(entry: Entry, run: Run) -> None:
     if run.run_header().imported is None:
         data = outline.to_bytes(run.result())
         Outline.objects.update_or_create(entry=entry, defaults={"data": data})
+
+
+@transaction.atomic
+def update(run: Run) -> frozenset[str]:
+    """Bring the entry of `run`, if it has one, up to date with the scores that the run has now.
+
+    It stays shown or withdrawn, at its level, and of its age. Gives the leagues whose bands are
+    to be computed again: its own, and the one that it has left.
+    """
+    entry = Entry.objects.filter(run=run).first()
+    if entry is None:
+        return frozenset()
+    header = run.run_header()
+    before, reason = entry.league, not_ranked_reason(header)
+    changed = {**columns(header), "is_ranked": not reason, "not_ranked_reason": reason}
+    Entry.objects.filter(pk=entry.pk).update(**changed)
+    _keep_outline(entry, run)
+    run.record("rescored", {"overall_score": header.aggregates.overall_score})
+    return frozenset({before, changed["league"]})
+
+
+@transaction.atomic
+def set_level(run: Run, *, level: str, is_sampled: bool, evidence: list[dict[str, str]]) -> None:
+    """Give the entry of `run`, if it has one, another level, and show what speaks for it."""
+    entries = Entry.objects.filter(run=run)
+    if entries.exclude(level=level, is_sampled=is_sampled).exists():
+        run.record("level", {"level": level})
+    entries.update(level=level, is_sampled=is_sampled, evidence=evidence)
 
 
 @transaction.atomic

@@ -1,4 +1,8 @@
-"""Runs as the site keeps them: the exact bytes of the result file, and what happened to them."""
+"""Runs as the site keeps them: the exact bytes of the result file, and what happened to them.
+
+The file never changes. Where the site has judged its outputs otherwise, the run has the site's
+verdicts and scores, kept beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from django.utils import timezone
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunHeader, RunResult
+from runs.verdicts import rejudged
 
 
 def new_public_id() -> str:
@@ -21,7 +26,7 @@ def new_public_id() -> str:
 
 
 class Run(models.Model):
-    """One run result. The bytes never change; newer schema versions are met when reading."""
+    """One run result. The bytes never change; older schema versions are met when reading."""
 
     class Source(models.TextChoices):
         LOCAL = "local", "this machine's results folder"
@@ -30,7 +35,15 @@ class Run(models.Model):
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id, editable=False)
     fingerprint = models.CharField(max_length=71, unique=True, editable=False)
     result_bytes = models.BinaryField(help_text="The file's exact bytes, zlib-compressed.")
-    header = models.JSONField(help_text="The result without its trials.")
+    header = models.JSONField(
+        help_text="The result without its trials; its scores are those that this site gives it."
+    )
+    verdicts: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Verdicts of this site that are not the file's, by the trial's place in it. "
+        "Null: verdicts and scores are those of the file.",
+    )
     source = models.CharField(max_length=6, choices=Source.choices)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
@@ -58,7 +71,12 @@ class Run(models.Model):
         return zlib.decompress(self.result_bytes)
 
     def result(self) -> RunResult:
-        """The whole result, trials included."""
+        """The whole result, trials included, with the verdicts and scores of this site."""
+        filed = self.filed_result()
+        return filed if self.verdicts is None else rejudged(filed, self.run_header(), self.verdicts)
+
+    def filed_result(self) -> RunResult:
+        """The result as the file says it is."""
         return store.from_bytes(self.data(), self.public_id)
 
     def run_header(self) -> RunHeader:

@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, intake
+from submissions import checks, grading, intake, tasks
 from submissions.checks import Finding
 from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
 
@@ -137,6 +137,8 @@ def _store(
         idempotency_key=idempotency_key,
     )
     AuditEvent.objects.create(submission=submission, actor=owner, kind="submitted")
+    grading.enqueue(run, result)
+    tasks.say_look()
     return submission
 
 

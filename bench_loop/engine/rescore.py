@@ -120,8 +120,10 @@ def rescore(
     without a `sandbox`. `judging` may leave trials out, or have more to do at each. With
     `is_adopting` a suite whose changed pack asks the same tasks in the same words, with the same
     settings, becomes one of that pack, once all of its outputs are judged by it; what the limits of
-    its tasks were is not in a run, and is taken to be the same. Raises UsageError for an imported result, which has no outputs, PackError
-    for a pack with a fault.
+    its tasks were is not in a run, and is taken to be the same.
+
+    Raises UsageError for an imported result, which has no outputs, PackError for a pack with a
+    fault.
     """
     if result.imported is not None:
         raise UsageError(

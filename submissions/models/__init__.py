@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from submissions.models.audit import AuditEvent
 from submissions.models.errors import ModerationError
+from submissions.models.grades import Grade, Judgement, Regrade
 from submissions.models.keys import ApiKey
 from submissions.models.submission import Submission
 from submissions.roles import is_moderator
 
-__all__ = ["ApiKey", "AuditEvent", "ModerationError", "Submission", "is_moderator"]
+__all__ = [
+    "ApiKey",
+    "AuditEvent",
+    "Grade",
+    "Judgement",
+    "ModerationError",
+    "Regrade",
+    "Submission",
+    "is_moderator",
+]
