@@ -75,10 +75,11 @@ def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -
     result = honest(profile=profile)
     found = [one for one in checks.findings(result, NOW) if one.severity != "note"]
     assert {one.code for one in found} == {"not_judged_again"}
+    judged_by_code = {trial.suite for trial in result.trials if trial.verifier is not None}
     assert {one.field for one in found} == {
-        f"trials[{index}].outcome"
-        for index, trial in enumerate(result.trials)
-        if trial.verifier is not None
+        f"suites[{index}]"
+        for index, suite in enumerate(result.suites)
+        if suite.suite in judged_by_code
     }
     with_code = {trial.suite for trial in result.trials if trial.verifier}
     assert with_code >= (CODE_SUITES if profile != "harness" else {"loop_code_fix_files"})
