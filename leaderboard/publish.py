@@ -27,7 +27,7 @@ SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", 
 
 
 @transaction.atomic
-def publish(run: Run, *, level: str, is_local: bool, is_sampled: bool = False) -> Entry:
+def publish(run: Run, *, level: str, is_local: bool) -> Entry:
     """Show `run` on the leaderboard; an entry that was withdrawn comes back."""
     header = run.run_header()
     reason = not_ranked_reason(header)
@@ -36,7 +36,6 @@ def publish(run: Run, *, level: str, is_local: bool, is_sampled: bool = False) -
         defaults={
             **columns(header),
             "level": level,
-            "is_sampled": is_sampled,
             "is_local": is_local,
             "is_ranked": not reason,
             "not_ranked_reason": reason,
@@ -78,13 +77,9 @@ def update(run: Run) -> frozenset[str]:
     return frozenset({before, changed["league"]})
 
 
-@transaction.atomic
-def set_level(run: Run, *, level: str, is_sampled: bool, evidence: list[dict[str, str]]) -> None:
-    """Give the entry of `run`, if it has one, another level, and show what speaks for it."""
-    entries = Entry.objects.filter(run=run)
-    if entries.exclude(level=level, is_sampled=is_sampled).exists():
-        run.record("level", {"level": level})
-    entries.update(level=level, is_sampled=is_sampled, evidence=evidence)
+def show_evidence(run: Run, evidence: list[dict[str, str]], *, is_sampled: bool) -> None:
+    """Keep with the entry of `run`, if it has one, what speaks for its level."""
+    Entry.objects.filter(run=run).update(evidence=evidence, is_sampled=is_sampled)
 
 
 @transaction.atomic

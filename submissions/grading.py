@@ -287,14 +287,8 @@ def _finish(grade: Grade, judged: Judged, sandbox: Sandbox) -> None:
         )
         if mismatches and submission.level == "verified":
             # The moderator decided about verdicts that the outputs do not bear out.
-            submission.level = "reported"
-            submission.save(update_fields=["level"])
-            _record(
-                submission,
-                "level_changed",
-                "The outputs were judged otherwise than the file says.",
-                **{"from": "verified", "to": "reported"},
-            )
+            told = "The outputs were judged otherwise than the file says."
+            submission.change_level("reported", None, told)
         levels.settle(submission)
 
 

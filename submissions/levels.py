@@ -30,7 +30,7 @@ from bench_loop.result.records import RunHeader, Spread
 from bench_loop.scoring.paired import compare_runs
 from leaderboard import publish
 from runs.models import Run
-from submissions.models import AuditEvent, Grade, Submission
+from submissions.models import Grade, Submission
 
 logger = logging.getLogger("benchloop.levels")
 
@@ -239,25 +239,10 @@ def settle(submission: Submission, because: str = "") -> bool:
     if submission.status == Submission.Status.WITHDRAWN:
         return False
     found = support(submission)
+    publish.show_evidence(submission.run, found.as_json(), is_sampled=found.is_sampled)
     before = submission.level
-    publish.set_level(
-        submission.run,
-        level=found.level,
-        is_sampled=found.is_sampled,
-        evidence=found.as_json(),
-    )
-    if before == found.level:
-        return False
-    submission.level = found.level
-    submission.save(update_fields=["level"])
-    reason = f"{because} {found.reason}".strip()
-    AuditEvent.objects.create(
-        submission=submission,
-        actor=None,
-        kind="level_changed",
-        data={"from": before, "to": found.level, "reason": reason},
-    )
-    return True
+    submission.change_level(found.level, None, f"{because} {found.reason}".strip())
+    return before != found.level
 
 
 def look_at_levels() -> int:

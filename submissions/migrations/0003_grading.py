@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('runs', '0002_grading'),
-        ('submissions', '0001_initial'),
+        ('submissions', '0002_moderation'),
     ]
 
     operations = [
