@@ -131,7 +131,7 @@ def test_the_same_owner_reproduces_nothing(upload: Upload, owner: User) -> None:
         {"fresh_seed": 7},
         {"write": nothing_right},
     ],
-    ids=str,
+    ids=["speed", "weights", "no digest", "cache", "engine", "device", "tasks", "quality"],
 )
 def test_what_is_not_the_same_reproduces_nothing(
     upload: Upload, owner: User, stranger: User, other: dict[str, Any]
