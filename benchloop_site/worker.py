@@ -11,11 +11,11 @@ def work() -> None:
     from django.conf import settings
 
     import leaderboard.tasks  # noqa: F401 - importing registers the tasks
+    import submissions.tasks
     from runs.queues import queue
 
     is_public = settings.BENCHLOOP_ROLE == "public"
     if is_public:
-        import submissions.tasks
         from submissions.grading import await_sandbox_no_more
 
         await_sandbox_no_more()

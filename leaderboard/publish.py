@@ -73,7 +73,8 @@ def update(run: Run) -> frozenset[str]:
     changed = {**columns(header), "is_ranked": not reason, "not_ranked_reason": reason}
     Entry.objects.filter(pk=entry.pk).update(**changed)
     _keep_outline(entry, run)
-    run.record("rescored", {"overall_score": header.aggregates.overall_score})
+    if entry.withdrawn_at is None:
+        run.record("rescored", {"overall_score": header.aggregates.overall_score})
     return frozenset({before, changed["league"]})
 
 

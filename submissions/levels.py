@@ -88,7 +88,7 @@ def support(submission: Submission) -> Support:
     run = submission.run
     grade = Grade.of(run)
     evidence = [
-        Evidence("reported", True, "The file follows the schema and every trial is stored."),
+        Evidence("reported", True, _stored_sentence(run)),
         _consistency(submission, grade),
     ]
     level = "reported"
@@ -101,6 +101,18 @@ def support(submission: Submission) -> Support:
         level = "verified"
         evidence.append(Evidence("verified", True, _verified_sentence(submission)))
     return Support(level, bool(grade and grade.is_sampled), tuple(evidence))
+
+
+def _stored_sentence(run: Run) -> str:
+    stored = "The file follows the schema and every trial is stored."
+    if run.verdicts is None:
+        return stored
+    others = _counted(len(run.verdicts), "verdict") if run.verdicts else "No verdict"
+    verb = "is" if len(run.verdicts) < 2 else "are"
+    return (
+        f"{stored} This site has judged it again, and its scores are the site's: {others} {verb} "
+        "not what the file says."
+    )
 
 
 def _verified_sentence(submission: Submission) -> str:

@@ -13,7 +13,8 @@ from runs.models import Run
 LEASE = timedelta(minutes=10)
 """A worker says more often than this that it still judges; one that does not is taken for dead."""
 
-MOST_ATTEMPTS = 3
+MOST_ATTEMPTS = 5
+"""A worker that is restarted while it judges has had one as well."""
 
 
 class Grades(models.QuerySet["Grade"]):
