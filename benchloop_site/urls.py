@@ -15,6 +15,7 @@ urlpatterns = [
     path("api/v1/", include("leaderboard.api_urls")),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
+    path("", include("submissions.page_urls")),
     path("", include("leaderboard.urls")),
 ]
 

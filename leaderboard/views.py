@@ -107,6 +107,7 @@ def _tombstone(entry: Entry) -> dict[str, object]:
     """What stays of a withdrawn entry: that it was there, and why it is not. Nothing of the run."""
     assert entry.withdrawn_at is not None
     return {
+        "entry": entry,
         "public_id": entry.run.public_id,
         "published": figures.moment(entry.published_at),
         "withdrawn": figures.moment(entry.withdrawn_at),
