@@ -253,6 +253,40 @@ def test_a_sampled_run_says_so_on_the_board(
     assert "this site judged 2 in its bubblewrap sandbox" in page
 
 
+def test_a_time_limit_that_the_file_does_not_tell_of_is_tried_twice(
+    uploader: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine that was busy for a moment."""
+    late = [True]
+
+    def judge(*arguments: Any) -> Any:
+        verdict = grading_judge(*arguments)
+        if not late:
+            return verdict
+        late.clear()
+        told = {"outcome": "fail", "score": 0.0, "reason": "time_limit", "message": "Too slow."}
+        return verdict.model_copy(update=told) if verdict else None
+
+    monkeypatch.setattr(grading, "judge_stored", judge)
+    submission = uploaded(uploader, make_result(suites=SUITES))
+    grading.grade_due()
+    assert Grade.objects.get().mismatches == 0
+    assert codes(submission)["code_judged"]["severity"] == "note"
+
+
+def test_a_moderator_sees_both_verdicts_side_by_side(
+    uploader: Uploader, moderator_client: Client
+) -> None:
+    submission = uploaded(uploader, with_flipped(honest()))
+    grading.grade_due()
+    address = f"/admin/submissions/submission/{submission.pk}/change/"
+    page = moderator_client.get(address).content.decode()
+    row = page[page.index('class="other"') :][:400]
+    assert "pass" in row
+    assert "fail" in row
+    assert "differs" in row
+
+
 class Killed(BaseException):
     """What ends a worker in the middle of its work: nothing catches it."""
 
