@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import models, transaction
@@ -12,37 +10,9 @@ from django.utils import timezone
 from leaderboard import publish
 from leaderboard.models import LEVELS
 from runs.models import Run
-
-
-class ModerationError(Exception):
-    """This change is not allowed now; the text says why."""
-
-
-class ApiKey(models.Model):
-    """A personal key. Only its first part and a hash are kept, so it can be shown just once."""
-
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys"
-    )
-    name = models.CharField(max_length=100, blank=True)
-    prefix = models.CharField(max_length=11, unique=True, editable=False)
-    hashed = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the whole key.")
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    last_used_at = models.DateTimeField(null=True, editable=False)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-        verbose_name = "API key"
-
-    def __str__(self) -> str:
-        return f"{self.prefix}..."
-
-    def revoke(self) -> None:
-        """From now on the key is refused. A key that was revoked before keeps its time."""
-        now = timezone.now()
-        if ApiKey.objects.filter(pk=self.pk, revoked_at__isnull=True).update(revoked_at=now):
-            self.revoked_at = now
+from submissions.models.audit import AuditEvent
+from submissions.models.errors import ModerationError
+from submissions.roles import is_moderator
 
 
 class Submission(models.Model):
@@ -146,58 +116,6 @@ class Submission(models.Model):
         AuditEvent.objects.create(
             submission=self, actor=actor, kind=status, data={"from": before, "reason": reason}
         )
-
-
-class AuditEvents(models.QuerySet["AuditEvent"]):
-    """The audit trail in bulk: it grows, and nothing else."""
-
-    def update(self, **values: Any) -> int:
-        raise ModerationError("The audit trail is never changed.")
-
-    def bulk_update(self, *args: Any, **kwargs: Any) -> int:
-        raise ModerationError("The audit trail is never changed.")
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        raise ModerationError("The audit trail is never changed.")
-
-
-class AuditEvent(models.Model):
-    """What was done to a submission, by whom. Rows are added and never changed."""
-
-    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="audit")
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
-    )
-    kind = models.CharField(max_length=40)
-    data: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    created_at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    objects = AuditEvents.as_manager()
-
-    class Meta:
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return f"{self.submission} {self.kind}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Add the row; raises ModerationError when it exists."""
-        if self.pk is not None:
-            raise ModerationError("The audit trail is never changed.")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        """Always raises ModerationError."""
-        raise ModerationError("The audit trail is never changed.")
-
-
-def is_moderator(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether `user` may decide about other people's submissions."""
-    return bool(
-        isinstance(user, User)
-        and user.is_active
-        and user.has_perm("submissions.moderate_submission")
-    )
 
 
 def _required(reason: str) -> str:

@@ -1,0 +1,7 @@
+"""Admin pages of the submissions, a module for each."""
+
+from __future__ import annotations
+
+from submissions.admin import audit, keys, queue
+
+__all__ = ["audit", "keys", "queue"]

@@ -1,0 +1,7 @@
+"""What a change of a submission raises where it is not allowed."""
+
+from __future__ import annotations
+
+
+class ModerationError(Exception):
+    """This change is not allowed now; the text says why."""
