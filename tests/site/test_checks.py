@@ -131,6 +131,8 @@ NOT_GIVEN = {
     "reason": "harness_lacks_capability",
     "answer": None,
     "output": None,
+    "turns": 0,
+    "requests": (),
 }
 
 
@@ -217,12 +219,13 @@ def test_an_honest_failing_run_of_code_is_accepted() -> None:
 
 def test_a_harness_failure_costs_a_point_and_is_accepted() -> None:
     broken = with_first_trial(
-        honest(profile="smoke"),
+        honest(profile="smoke", harness="goose"),
         outcome="harness_error",
         score=0.0,
         reason="harness_failed",
         answer=None,
         output=None,
+        requests=(),
     )
     assert findings(broken) == []
     quality = broken.aggregates.quality_score
