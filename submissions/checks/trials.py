@@ -42,6 +42,8 @@ def check_trials(upload: Upload) -> Iterator[Finding]:
                 "duplicate_trial", f"{where}.task_id", "This trial of this task occurs twice."
             )
         seen.add(key)
+        if trial.suite in upload.earlier:
+            continue  # Its tasks are not here; `check_packs` says so.
         if trial.suite not in upload.packs:
             yield refused("unknown_suite", f"{where}.suite", "The run has no such suite.")
         elif upload.packs[trial.suite].dimension == "speed":

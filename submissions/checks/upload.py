@@ -44,8 +44,25 @@ class Upload:
     def packs(self) -> dict[str, Pack]:
         """The packs of the upload's suites, as its seed makes them.
 
-        Unknown and private ones are left out, and those of which the seed draws nothing.
+        Unknown and private ones are left out, those of which the seed draws nothing, and those
+        that the run has in an earlier version.
         """
+        return {name: pack for name, pack in self._official.items() if name not in self.earlier}
+
+    @cached_property
+    def earlier(self) -> dict[str, Pack]:
+        """The packs of which the run has an earlier version, whose tasks are not here any more."""
+        return {
+            suite.suite: pack
+            for suite in self.result.suites
+            if (pack := self._official.get(suite.suite)) is not None
+            and pack.fresh_seed is None
+            and suite.pack_hash is not None
+            and pack.earlier.get(suite.version) == suite.pack_hash
+        }
+
+    @cached_property
+    def _official(self) -> dict[str, Pack]:
         known = set(pack_names())
         found = {}
         for suite in self.result.suites:
