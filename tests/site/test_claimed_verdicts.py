@@ -26,8 +26,8 @@ from submissions.checks.verdicts import check_verdicts
 from tests.components import need_bubblewrap
 from tests.site.make_result import make_result, nothing_right, rescored
 
-CLAIMS = ("score", "outcome", "reason", "passed", "answer", "state_at_cut", "verifier_type")
-"""Fields of a trial in which an upload says how good it was."""
+CLAIMS = ("score", "outcome", "reason", "passed", "answer", "state_at_cut")
+"""Fields in which an upload says how good it was, beside all scores and counts."""
 
 Path = tuple[str | int, ...]
 
@@ -151,7 +151,7 @@ def claims(value: Any, path: Path = ()) -> Iterator[Path]:
         else ()
     )
     for key, item in items:
-        if any(name in str(key) for name in CLAIMS):
+        if key in CLAIMS or str(key).endswith(("_score", "_count")):
             yield (*path, key)
         yield from claims(item, (*path, key))
 
@@ -249,7 +249,7 @@ def same_numbers(one: Trial, other: Trial) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("write", "claimed"), [("right", VERDICTS[4]), ("wrong", VERDICTS[0]), ("wrong", VERDICTS[6])]
+    ("write", "claimed"), [("right", VERDICTS[4]), ("wrong", VERDICTS[0]), ("wrong", VERDICTS[10])]
 )
 def test_where_code_is_run_again_its_claimed_verdict_counts_as_little(
     write: str, claimed: dict[str, Any]
