@@ -17,6 +17,7 @@ from django.utils import timezone
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunHeader, RunResult
+from bench_loop.result.upgrades import UPGRADES
 from runs.verdicts import rejudged
 
 
@@ -81,7 +82,7 @@ class Run(models.Model):
 
     def run_header(self) -> RunHeader:
         """The result without its trials, from the header column alone."""
-        return RunHeader.model_validate(self.header, strict=False)
+        return RunHeader.model_validate(UPGRADES.upgraded(self.header), strict=False)
 
     def record(self, kind: str, data: dict[str, Any]) -> RunEvent:
         """Append an event. Events go to everybody who watches: `data` holds nothing private."""

@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, grading, intake, tasks
+from submissions import checks, copies, grading, intake, tasks
 from submissions.checks import Finding
 from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
 
@@ -79,11 +79,11 @@ class SubmissionsView(APIView):
             result = intake.parse(data)
         except intake.IntakeError as error:
             raise Refusal(error.status, error.code, error.message, error.fields) from error
-        found = checks.findings(result, timezone.now())
+        owner = _user(request)
+        found = [*checks.findings(result, timezone.now()), *copies.findings(result, owner)]
         if is_dry_run:
             return Response(_dry_run_answer(result, found))
         _refuse(found)
-        owner = _user(request)
         submission, is_new = submit(result, data, owner, found, idempotency_key)
         return Response(_answer(request, submission), status=201 if is_new else 200)
 
@@ -129,6 +129,7 @@ def _store(
 ) -> Submission:
     run = Run.of(result, data, Run.Source.UPLOAD)
     run.save(force_insert=True)
+    copies.remember(run, result)
     submission = Submission.objects.create(
         run=run,
         owner=owner,

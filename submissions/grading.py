@@ -48,7 +48,7 @@ from submissions.models.grades import LEASE, MOST_ATTEMPTS
 
 logger = logging.getLogger("benchloop.grading")
 
-CODES = frozenset({"not_judged_again", "code_judged", "code_mismatch", "code_not_judged"})
+CODES = frozenset({"code_waiting", "code_judged", "code_mismatch", "code_not_judged"})
 """Of the findings about code, which are told anew each time it is judged."""
 
 MOST_MISMATCHES_TOLD = 50

@@ -26,7 +26,7 @@ def judgement(
         run=run,
         regrade=regrade,
         league=entry.league if entry else "",
-        score_before=run.header["aggregates"]["overall_score"],
+        score_before=run.run_header().aggregates.overall_score,
         score_after=(judged or run.run_header()).aggregates.overall_score,
         header_before=run.header if judged else None,
         header_after=_header(judged) if judged else None,

@@ -10,6 +10,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('runs', '0002_grading'),
         ('submissions', '0002_moderation'),
+        ('submissions', '0002_timing_marks'),
     ]
 
     operations = [

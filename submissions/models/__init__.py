@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from submissions.models.audit import AuditEvent
+from submissions.models.copies import TimingMark
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
 from submissions.models.grades import Grade, Judgement, Regrade
 from submissions.models.keys import ApiKey
@@ -26,5 +27,6 @@ __all__ = [
     "Regrade",
     "Report",
     "Submission",
+    "TimingMark",
     "is_moderator",
 ]

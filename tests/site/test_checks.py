@@ -74,7 +74,7 @@ def test_an_honest_run_without_code_is_consistent() -> None:
 def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -> None:
     result = honest(profile=profile)
     found = [one for one in checks.findings(result, NOW) if one.severity != "note"]
-    assert {one.code for one in found} == {"not_judged_again"}
+    assert {one.code for one in found} == {"code_waiting"}
     judged_by_code = {trial.suite for trial in result.trials if trial.verifier is not None}
     assert {one.field for one in found} == {
         f"suites[{index}]"
@@ -132,6 +132,8 @@ NOT_GIVEN = {
     "reason": "harness_lacks_capability",
     "answer": None,
     "output": None,
+    "turns": 0,
+    "requests": (),
 }
 
 
@@ -218,12 +220,13 @@ def test_an_honest_failing_run_of_code_is_accepted() -> None:
 
 def test_a_harness_failure_costs_a_point_and_is_accepted() -> None:
     broken = with_first_trial(
-        honest(profile="smoke"),
+        honest(profile="smoke", harness="goose"),
         outcome="harness_error",
         score=0.0,
         reason="harness_failed",
         answer=None,
         output=None,
+        requests=(),
     )
     assert findings(broken) == []
     quality = broken.aggregates.quality_score

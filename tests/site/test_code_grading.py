@@ -85,7 +85,7 @@ def codes(submission: Submission) -> dict[str, dict[str, Any]]:
 def test_an_upload_with_code_waits_for_the_site_to_judge_it(uploader: Uploader) -> None:
     submission = uploaded(uploader, honest())
     tasks = len(load_pack("coding").tasks)
-    waiting = codes(submission)["not_judged_again"]
+    waiting = codes(submission)["code_waiting"]
     assert (waiting["field"], waiting["numbers"]) == ("suites[0]", {"verdicts": tasks})
     grade = Grade.objects.get()
     assert (grade.state, grade.code_trials, submission.level) == ("waiting", tasks, "reported")
@@ -102,7 +102,7 @@ def test_an_honest_run_of_code_becomes_consistent(uploader: Uploader) -> None:
     assert grading.grade_due() == 1
     found = codes(submission)
     tasks = len(load_pack("coding").tasks)
-    assert "not_judged_again" not in found
+    assert "code_waiting" not in found
     assert found["code_judged"]["severity"] == "note"
     assert found["code_judged"]["numbers"] == {
         "verdicts": tasks,
@@ -316,7 +316,7 @@ def test_the_work_of_a_worker_that_was_killed_returns(
         grading.grade_due()
     monkeypatch.setattr(grading, "judge_stored", grading_judge)
     assert grading.grade_due() == 0, "the dead worker's lease still holds"
-    assert codes(submission).keys() >= {"not_judged_again"}
+    assert codes(submission).keys() >= {"code_waiting"}
     run_out = timezone.now() - timedelta(seconds=1)
     assert Grade.objects.get().due_at > timezone.now() + LEASE / 2
     Grade.objects.update(due_at=run_out)
