@@ -127,9 +127,11 @@ def _regrade_league(
             _show(campaign, judged)
             transaction.set_rollback(True)
         return judged
-    waiting = Judgement.objects.filter(
-        regrade=campaign, league=league, applied_at__isnull=True
-    ).select_related("run")
+    waiting = (
+        Judgement.objects.filter(regrade=campaign, league=league, applied_at__isnull=True)
+        .select_related("run")
+        .defer("run__result_bytes")
+    )
     with transaction.atomic():
         shown = list(waiting.order_by("run_id"))
         _rejudge_changed(campaign, shown, sandbox)

@@ -51,7 +51,7 @@ def apply(one: Judgement) -> frozenset[str]:
     """Give the run and its entry what was judged. Gives the leagues whose bands are to be made."""
     if one.header_after is None:
         return frozenset()
-    run = one.run
+    run = Run.objects.get(pk=one.run_id)
     run.header, run.verdicts = one.header_after, one.verdicts_after
     run.save(update_fields=["header", "verdicts"])
     return publish.update(run)
