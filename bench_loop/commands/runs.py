@@ -98,10 +98,12 @@ def export_command(run: str, file: Path | None) -> None:
     Of an unfinished run it is what came out so far, and says so.
     """
     from bench_loop.engine.stored import stored_run
-    from bench_loop.result.store import to_bytes, write
+    from bench_loop.result.store import load, to_bytes, write
 
     found = stored_run(run)
-    result = _result(found)
+    is_whole = found.state == "complete" and found.file is not None
+    # The file has the signature, which a result put together from its journal has not.
+    result = load(found.file) if is_whole and found.file else _result(found)
     if found.state != "complete":
         click.echo(f"This run is {found.state}, not complete.", err=True)
     if file is None or str(file) == "-":

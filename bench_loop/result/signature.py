@@ -46,7 +46,7 @@ def signed(result: RunResult) -> RunResult:
 
 
 def signed_if_possible(result: RunResult) -> RunResult:
-    """`signed`; or `result` as it is where no key is to be had, since a run is not lost for that."""
+    """`signed`, or `result` itself where no key is to be had: a run is not lost for that."""
     try:
         return signed(result)
     except SetupError:
