@@ -18,6 +18,7 @@ from bench_loop.private_patterns import (
     ADDRESS,
     BEARER,
     EMAIL,
+    EXAMPLES,
     HARDWARE,
     HOME_FOLDER,
     HOME_HOST,
@@ -150,7 +151,7 @@ class _Pass:
         return self.rule.pattern.sub(self._put, self.text)
 
     def _put(self, found: re.Match[str]) -> str:
-        if "<" in found[0] or not self._is_private(found):
+        if "<" in found[0] or not self.is_private(found):
             return found[0]
         excerpt = (
             f"{found[0][:8]}..." if self.rule.kind == KEY else _around(self.text, *found.span())
@@ -158,11 +159,11 @@ class _Pass:
         self.taken.append(PrivateFinding(self.field, self.rule.kind, excerpt))
         return found.expand(self.rule.put)
 
-    def _is_private(self, found: re.Match[str]) -> bool:
+    def is_private(self, found: re.Match[str]) -> bool:
         what = found[0]
         if self.rule.kind == HOME:
             name = re.split(r"[\\/]", what.rstrip("\\/"))[-1]
-            if not _is_telling(name):
+            if not re.match(r"\w", name) or name.lower() in EXAMPLES:
                 return False
             # The user's own name may be a word of the task; a path to their files never is.
             own = {Path(self.person.home).name, *self.person.names}
@@ -203,14 +204,22 @@ def _stands_in(public: str, what: str) -> bool:
     return bool(public) and bool(_as_word(what).search(public))
 
 
-def private_kind(text: str) -> str | None:
+def private_kind(text: str, public: str = "") -> str | None:
     """What in `text` opens a door or points to one computer, whoever it comes from; None: nothing.
 
-    Home folders are left to the caller, who knows or does not know whose they may be.
+    What stands in the text `public` does not. Home folders are left to `has_home`.
     """
-    if SECRET.search(text) or BEARER.search(text):
-        return KEY
-    return ADDRESSES if HARDWARE.search(text) else None
+    for kind, pattern in ((KEY, SECRET), (KEY, BEARER), (ADDRESSES, HARDWARE)):
+        if any(not _stands_in(public, found[0]) for found in pattern.finditer(text)):
+            return kind
+    return None
+
+
+def has_home(text: str, public: str = "") -> bool:
+    """Whether `text` names somebody's home folder, whoever that is, that is not in `public`."""
+    rule = _Rule(HOME, TELLING_HOME, "~")
+    one = _Pass(rule, text, "", Person(frozenset(), ""), public, [])
+    return any(map(one.is_private, TELLING_HOME.finditer(text)))
 
 
 def redacted(text: str, names: Iterable[str] = ()) -> str:

@@ -94,10 +94,13 @@ HOST_NAME = re.compile(
 RESERVED_HOST = re.compile(r"@(?:.*\.)?(?:example(?:\.\w+)?|test|invalid)$", re.I)
 """Of an e-mail address that belongs to nobody."""
 
-NOBODY = frozenset(
-    "user username users name you me yourname your_name your-name example alice bob john jane "
-    "public shared default admin administrator root ubuntu debian runner localhost host data "
-    "test model models build work ollama llama qwen python linux server desktop laptop "
-    "gpu bench benchmark agent".split()
+EXAMPLES = frozenset(
+    "user username users name you me yourname your_name your-name example public shared default "
+    "admin administrator root ubuntu debian runner localhost host data test model models build "
+    "work workspace project projects app ollama llama qwen python linux server desktop laptop gpu "
+    "bench benchmark agent nobody".split()
 )
 """Names that stand in documentation or on every machine: they point to nobody."""
+
+NOBODY = EXAMPLES | {"alice", "bob", "john", "jane"}
+"""The same for words that stand alone; a home folder of these may be somebody's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 import zlib
 from typing import Any
@@ -13,6 +14,7 @@ from django.utils import timezone
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunHeader, RunResult
+from bench_loop.result.signature import BadSignatureError, signer_of
 
 
 def new_public_id() -> str:
@@ -32,6 +34,13 @@ class Run(models.Model):
     result_bytes = models.BinaryField(help_text="The file's exact bytes, zlib-compressed.")
     header = models.JSONField(help_text="The result without its trials.")
     source = models.CharField(max_length=6, choices=Source.choices)
+    signing_key = models.CharField(
+        max_length=64,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="Public key under whose signature the bytes stand; empty: they are not signed.",
+    )
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
@@ -51,6 +60,7 @@ class Run(models.Model):
             result_bytes=zlib.compress(data, 6),
             header=result.model_dump(mode="json", exclude={"trials"}),
             source=source,
+            signing_key=_signer(data),
         )
 
     def data(self) -> bytes:
@@ -70,6 +80,14 @@ class Run(models.Model):
         with transaction.atomic():
             last = self.events.aggregate(last=models.Max("seq"))["last"]
             return self.events.create(seq=(last or 0) + 1, kind=kind, data=data)
+
+
+def _signer(data: bytes) -> str:
+    """The public key under whose signature `data` stands; empty: not signed, or changed since."""
+    try:
+        return signer_of(json.loads(data)) or ""
+    except BadSignatureError:
+        return ""
 
 
 class RunEvent(models.Model):

@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, intake
+from submissions import checks, intake, signatures
 from submissions.checks import Finding
 from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
 
@@ -79,7 +79,7 @@ class SubmissionsView(APIView):
             result = intake.parse(data)
         except intake.IntakeError as error:
             raise Refusal(error.status, error.code, error.message, error.fields) from error
-        found = checks.findings(result, timezone.now())
+        found = [*signatures.check_signature(data), *checks.findings(result, timezone.now())]
         if is_dry_run:
             return Response(_dry_run_answer(result, found))
         _refuse(found)

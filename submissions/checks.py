@@ -26,6 +26,7 @@ from bench_loop.contracts.chat import Sampling
 from bench_loop.contracts.harness import Capability
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.engine.harness_limits import RULE as HARNESS_LIMIT_RULE
+from bench_loop.engine.official_text import official_text
 from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.engine.physics import implausible_speeds
 from bench_loop.engine.plan import (
@@ -42,7 +43,7 @@ from bench_loop.engine.suitability import why_not
 from bench_loop.errors import PackError
 from bench_loop.machine.record import gpu_class, total_memory_gb
 from bench_loop.names.parse import parse_model
-from bench_loop.privacy import private_kind
+from bench_loop.privacy import has_home, private_kind
 from bench_loop.registry import load, names
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, SuiteResult, Trial
@@ -81,9 +82,6 @@ PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 
 SPEED_DOUBTS = frozenset({"broken_stream", "engine_client_gap"})
 SPEED_OUTCOMES = (None, "fail", "infrastructure_error")
-HOME_PATH = re.compile(
-    r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -716,13 +714,15 @@ def is_safe_path(text: str) -> bool:
 
 
 def check_privacy(upload: Upload) -> Iterator[Finding]:
-    """Home folders, keys and addresses point to people.
+    """Home folders, keys and addresses point to people, but for those that tasks themselves name.
 
     Outside of what a model or a server wrote they are refused, else shown to a moderator.
     """
     document = upload.result.model_dump(mode="json", exclude={"aggregates", "speed", "suites"})
+    official = official_text(upload.result, upload.packs)
     for path, text in _texts(document, ""):
-        kind = "home folder" if HOME_PATH.search(text) else private_kind(text)
+        public = official.get(path.partition(".")[0], "")
+        kind = "home folder" if has_home(text, public) else private_kind(text, public)
         if kind is None:
             continue
         if _FOREIGN_WORDS.search(path):

@@ -101,9 +101,9 @@ def export_command(run: str, file: Path | None) -> None:
     from bench_loop.result.store import load, to_bytes, write
 
     found = stored_run(run)
-    is_whole = found.state == "complete" and found.file is not None
-    # The file has the signature, which a result put together from its journal has not.
-    result = load(found.file) if is_whole and found.file else _result(found)
+    result = _result(found)
+    if found.state == "complete" and found.file is not None:
+        result = load(found.file)  # It is signed, which one put together from a journal is not.
     if found.state != "complete":
         click.echo(f"This run is {found.state}, not complete.", err=True)
     if file is None or str(file) == "-":

@@ -17,8 +17,8 @@ from typing import Any
 
 import bench_loop
 from bench_loop.contracts.sandbox import Sandbox
-from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import TaskScore
+from bench_loop.engine.official_text import official_text
 from bench_loop.engine.packs import Pack
 from bench_loop.engine.rescore import has_no_output, packs_of, task_of, verdict_on
 from bench_loop.errors import PackError
@@ -81,20 +81,10 @@ class Scrubbed:
         return dict(Counter(one.kind for one in self.taken).most_common())
 
 
-def public_text(result: RunResult, packs: Mapping[str, Pack]) -> dict[str, str]:
-    """`trials[3]` to all that the official task of that trial says: it is nobody's secret."""
-    tasks = {}
-    for index, trial in enumerate(result.trials):
-        task = None if _is_private(trial, packs) else task_of(trial, packs)
-        if task is not None:
-            tasks[f"trials[{index}]"] = _words(task)
-    return tasks
-
-
 def wants_sandbox(result: RunResult, person: Person) -> bool:
     """Whether a verdict on what private text is taken out of needs code to be run."""
     packs = _packs(result)
-    public = public_text(result, packs)
+    public = official_text(result, packs)
     _, _, touched = _without_private(result, person, public)
     tasks = (task_of(result.trials[index], packs) for index in touched)
     return any(task is not None and needs_sandbox(task) for task in tasks)
@@ -106,7 +96,7 @@ def scrub(result: RunResult, data: bytes, person: Person, sandbox: Sandbox | Non
     `sandbox` judges code; without one its verdicts cannot be told.
     """
     packs = _packs(result)
-    public = public_text(result, packs)
+    public = official_text(result, packs)
     document, taken, touched = _without_private(result, person, public)
     if not taken:
         return Scrubbed(result, (), private_findings(data, person, public), ())
@@ -139,25 +129,6 @@ def _packs(result: RunResult) -> dict[str, Pack]:
         return {}
     hashes = {suite.suite: suite.pack_hash for suite in result.suites}
     return {name: pack for name, pack in packs.items() if pack.pack_hash == hashes[name]}
-
-
-def _is_private(trial: Trial, packs: Mapping[str, Pack]) -> bool:
-    return trial.suite in packs and packs[trial.suite].is_private
-
-
-def _words(task: BenchmarkTask) -> str:
-    """All texts of a task, on lines of their own."""
-    return "\n".join(_strings(task.model_dump(mode="json")))
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for name, item in value.items() for text in (name, *_strings(item))]
-    if isinstance(value, list):
-        return [text for item in value for text in _strings(item)]
-    return []
 
 
 def _without_private(
