@@ -201,7 +201,11 @@ def _as_word(name: str) -> re.Pattern[str]:
 
 
 def _stands_in(public: str, what: str) -> bool:
-    return bool(public) and bool(_as_word(what).search(public))
+    """Whether it is a word of `public`, or words that were put together for a folder's name."""
+    if not public:
+        return False
+    words = "[-_ ]".join(map(re.escape, re.split(r"[-_ ]", what)))
+    return bool(re.search(rf"(?<![\w-]){words}(?![\w-])", public, re.I))
 
 
 def private_kind(text: str, public: str = "") -> str | None:
