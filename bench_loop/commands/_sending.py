@@ -109,30 +109,52 @@ def send_all(payloads: Sequence[Payload], address: str, token: str | None, *, as
         outbox.hold(pending)
     if len(held) == 1:
         answer = _deliver(held[0], token)
-        _tell(held[0], answer, as_json=as_json)
+        if as_json:
+            _print_json([answer.body])
+        else:
+            _tell(held[0], answer)
         return 0
     return _send_each(held, as_json=as_json)
 
 
 def send_waiting(site: str | None, *, is_yes: bool, as_json: bool) -> int:
     """List all that waits, and send it after a yes; with `site` only what is for that site."""
-    chosen = checked_address(site) if site else None
-    found = [one for one in outbox.waiting() if chosen in (None, one.site)]
-    if not found:
-        click.echo("Nothing waits to be sent.", err=True)
-        return 0
-    screen = console(stderr=True)
-    submission.print_waiting(found, screen)
-    if not is_yes and not sys.stdin.isatty():
-        raise UsageError(
-            "Nobody can be asked here, since the input is no terminal.",
-            remedy=f"{program()} submit --pending --yes",
-        )
-    what = "it" if len(found) == 1 else f"these {len(found)}"
-    if not is_yes and not click.confirm(f"Send {what}?", default=False, err=True):
+    found = _listed(site)
+    if found and not _is_wanted(found, "Send", is_yes=is_yes):
         click.echo("Nothing was sent.", err=True)
         return 1
     return _send_each(found, as_json=as_json)
+
+
+def forget_waiting(site: str | None, *, is_yes: bool) -> int:
+    """List all that waits, and take it off the list after a yes; result files stay."""
+    found = _listed(site)
+    if found and not _is_wanted(found, "Forget", is_yes=is_yes):
+        return 1
+    for pending in found:
+        outbox.drop(pending)
+    return 0
+
+
+def _listed(site: str | None) -> list[Pending]:
+    chosen = checked_address(site).rstrip("/") if site else None
+    found = [one for one in outbox.waiting() if chosen in (None, one.site)]
+    if not found:
+        click.echo("Nothing waits to be sent.", err=True)
+    submission.print_waiting(found, console(stderr=True))
+    return found
+
+
+def _is_wanted(found: Sequence[Pending], verb: str, *, is_yes: bool) -> bool:
+    """Whether the user says yes. Raises UsageError where nobody can be asked."""
+    if is_yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "Nobody can be asked here, since the input is no terminal.", remedy="Add --yes."
+        )
+    what = "it" if len(found) == 1 else f"these {len(found)}"
+    return click.confirm(f"{verb} {what}?", default=False, err=True)
 
 
 def _send_each(held: Sequence[Pending], *, as_json: bool) -> int:
@@ -149,7 +171,9 @@ def _send_each(held: Sequence[Pending], *, as_json: bool) -> int:
                 click.echo(f"  Try: {clean(error.remedy)}", err=True)
             continue
         bodies.append({"run_id": pending.run_id, **answer.body})
-        _tell(pending, answer, as_json=False, is_quiet=as_json)
+        if not as_json:
+            click.echo(f"{clean(pending.run_id)}: ", nl=False)
+            _tell(pending, answer)
     if as_json:
         _print_json(bodies)
     return code
@@ -202,13 +226,9 @@ def _pending(payload: Payload, address: str) -> Pending:
     )
 
 
-def _tell(pending: Pending, answer: Answer, *, as_json: bool, is_quiet: bool = False) -> None:
+def _tell(pending: Pending, answer: Answer) -> None:
     """What the site made of it."""
     body = answer.body
-    if as_json:
-        _print_json([body])
-    if as_json or is_quiet:
-        return
     begin = "The site had this run already" if answer.is_duplicate else "Submitted"
     status, level = (clean(str(body.get(key, "unknown")))[:50] for key in ("status", "level"))
     click.echo(f"{begin}: {status}, level {level}.")

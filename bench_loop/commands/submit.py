@@ -36,6 +36,7 @@ site or not reached.
     "--print-payload", is_flag=True, help="Print the exact bytes that would be sent; send nothing."
 )
 @click.option("--pending", is_flag=True, help="List what waits to be sent, and send it.")
+@click.option("--forget", is_flag=True, help="With --pending: send nothing, empty the list.")
 @click.option("--again", is_flag=True, help="Send what was sent before once more.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal.")
 @click.option("--allow-private", is_flag=True, help="Send private text too: the file as it is.")
@@ -46,6 +47,7 @@ def command(
     dry_run: bool,
     print_payload: bool,
     pending: bool,
+    forget: bool,
     again: bool,
     yes: bool,
     allow_private: bool,
@@ -59,9 +61,15 @@ def command(
     you say yes; a pipe is not a yes. What could not be sent waits: --pending.
     """
     from bench_loop.commands import _sending
+    from bench_loop.errors import UsageError
     from bench_loop.submit.site import site_address, site_token
 
-    _refuse_together(files, is_pending=pending, is_other=dry_run or print_payload or again)
+    is_other = dry_run or print_payload or again or allow_private
+    _refuse_together(files, is_pending=pending, is_other=is_other)
+    if forget and not pending:
+        raise UsageError("--forget goes with --pending.")
+    if forget:
+        return _sending.forget_waiting(site, is_yes=yes)
     if pending:
         return _sending.send_waiting(site, is_yes=yes, as_json=as_json)
     if print_payload:
@@ -88,7 +96,10 @@ def _refuse_together(files: Sequence[str], *, is_pending: bool, is_other: bool) 
     from bench_loop.errors import UsageError
 
     if is_pending and (files or is_other):
-        raise UsageError("--pending sends all that waits, and goes with --site and --yes only.")
+        raise UsageError(
+            "--pending is for all that waits; it takes no files, and no option but --site, --yes,"
+            " --forget and --json."
+        )
     if not files and not is_pending:
         raise UsageError(
             "Say what to submit.", remedy="bench-loop submit latest, or a file, or a run's id"

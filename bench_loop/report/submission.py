@@ -63,7 +63,7 @@ def _rows(payload: Payload) -> Iterator[Row]:
     yield "harness", _joined(subject.harness, subject.harness_version)
     yield "machine", ", ".join(_machine(result.machine))
     yield "run", ", ".join(_run(result))
-    yield "the model's words", ", ".join(_words(result.trials)) or "none"
+    yield "texts", ", ".join(_words(result.trials)) or "none"
     yield "signature", _signature(result)
 
 
@@ -147,15 +147,20 @@ def print_private(payload: Payload, screen: Console) -> None:
 
 
 def _verdicts(payload: Payload) -> str:
-    changed = payload.obstacles
-    if not changed:
-        return "Judged again without it: no verdict changes."
-    first = changed[0]
+    """What taking it out does to verdicts."""
+    found = payload.scrubbed
+    if not found.changed:
+        more = ""
+        if found.reworded:
+            trials = figures.counted(len(found.reworded), "trial")
+            more = f" {trials} of the same outcome for another reason."
+        return f"Judged again without it: no outcome and no score changes.{more}"
+    first = found.changed[0]
     if first.before is None:
         what = f"whether {first.task_id} would be judged the same cannot be told here"
     else:
         what = f"{first.task_id} would be {first.after}, not {first.before}"
-    more = f", and {len(changed) - 1} more" if len(changed) > 1 else ""
+    more = f", and {len(found.changed) - 1} more" if len(found.changed) > 1 else ""
     return f"Judged again without it: {what}{more}."
 
 
@@ -165,13 +170,14 @@ def _print_findings(found: Sequence[PrivateFinding], screen: Console) -> None:
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
     for kind, places in kinds.items():
+        head = Text(kind, style="figure").append(f"  {len(places)}", style="basis")
+        _print(wrapped(head, screen, indent=2), screen)
         for one in places[:MOST_SHOWN]:
-            line = Text(f"{kind}  ", style="figure")
-            line.append(f"{clean(one.field)}  ", style="basis").append(clean(one.excerpt))
-            _print(wrapped(line, screen, indent=2, limit=2), screen)
+            line = Text(clean(one.field), style="basis").append(f"  {clean(one.excerpt)}", style="")
+            _print(wrapped(line, screen, indent=4, limit=2), screen)
         if len(places) > MOST_SHOWN:
-            more = f"{kind}: {len(places) - MOST_SHOWN} more"
-            _print(wrapped(Text(more, style="basis"), screen, indent=2), screen)
+            more = f"and {len(places) - MOST_SHOWN} more"
+            _print(wrapped(Text(more, style="basis"), screen, indent=4), screen)
 
 
 def print_waiting(pending: Sequence[Pending], screen: Console) -> None:

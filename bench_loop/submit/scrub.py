@@ -1,8 +1,8 @@
 """Takes private text out of a copy of a result, and proves that no verdict changes by it.
 
 The site judges the outputs that it is sent. So every trial that lost a word is judged again here,
-as it was and as it would be sent; where the two verdicts differ, or cannot be told, the copy may
-not be sent in the place of the result.
+as it was and as it would be sent; where outcome or score differ, or cannot be told, the copy may
+not be sent in the place of the result. A fail for another reason is told, and stays a fail.
 """
 
 from __future__ import annotations
@@ -58,8 +58,10 @@ class ChangedVerdict:
     field: str
     task_id: str
     before: str | None
-    """Outcome; None: it cannot be judged again here."""
+    """Outcome and reason; None: it cannot be judged again here."""
     after: str | None
+    is_scored_the_same: bool = False
+    """Only the reason of a fail is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,10 @@ class Scrubbed:
     """Empty: nothing was private, and `result` is the one that came in."""
     left: tuple[PrivateFinding, ...]
     """Private text where nothing can be put in its place."""
-    changed: tuple[ChangedVerdict, ...]
-    """Not empty: the copy would be judged otherwise and is not to be sent."""
+    changed: tuple[ChangedVerdict, ...] = ()
+    """Not empty: the copy would be scored otherwise and is not to be sent."""
+    reworded: tuple[ChangedVerdict, ...] = ()
+    """The same outcome and score for another reason."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -99,26 +103,31 @@ def scrub(result: RunResult, data: bytes, person: Person, sandbox: Sandbox | Non
     public = official_text(result, packs)
     document, taken, touched = _without_private(result, person, public)
     if not taken:
-        return Scrubbed(result, (), private_findings(data, person, public), ())
+        return Scrubbed(result, (), private_findings(data, person, public))
     copy = from_bytes(json.dumps(document).encode(), result.run_id)
     trials, changed = list(copy.trials), []
     for index in touched:
-        before, after = result.trials[index], copy.trials[index]
-        judged, change = _judged_again(index, before, after, packs, sandbox)
-        trials[index] = judged
+        judged = _judged_again(index, result.trials[index], copy.trials[index], packs, sandbox)
+        trials[index], change = judged
         changed += [change] if change else []
-    counts = Counter(one.kind for one in taken)
     copy = copy.model_copy(
         update={
             "trials": tuple(trials),
-            "scrubbed": Scrubbing(bench_loop=bench_loop.__version__, counts=dict(counts)),
+            "scrubbed": Scrubbing(
+                bench_loop=bench_loop.__version__, counts=Counter(one.kind for one in taken)
+            ),
             "rescored": copy.rescored
             and copy.rescored.model_copy(update={"first_fingerprint": None}),
         }
     )
     copy = signed_like(result, json.loads(data), fingerprinted(copy))
-    left = private_findings(to_bytes(copy), person, public)
-    return Scrubbed(copy, tuple(taken), left, tuple(changed))
+    return Scrubbed(
+        result=copy,
+        taken=tuple(taken),
+        left=private_findings(to_bytes(copy), person, public),
+        changed=tuple(one for one in changed if not one.is_scored_the_same),
+        reworded=tuple(one for one in changed if one.is_scored_the_same),
+    )
 
 
 def _packs(result: RunResult) -> dict[str, Pack]:
@@ -204,9 +213,22 @@ def _judged_again(
     field = f"trials[{index}].outcome"
     if old is None or new is None:
         return after, ChangedVerdict(field, before.task_id, None, None)
-    if _essence(old) != _essence(new):
-        return after, ChangedVerdict(field, before.task_id, old.outcome, new.outcome)
-    return after.model_copy(update={"answer": new.answer, "message": new.message}), None
+    judged = after.model_copy(
+        update={
+            "reason": before.reason if old.reason == new.reason else new.reason,
+            "answer": new.answer,
+            "message": new.message,
+        }
+    )
+    if (old.reason, *_scored(old)) == (new.reason, *_scored(new)):
+        return judged, None
+    is_scored_the_same = _scored(old) == _scored(new)
+    change = ChangedVerdict(field, before.task_id, _told(old), _told(new), is_scored_the_same)
+    return judged, change
+
+
+def _told(verdict: TaskScore) -> str:
+    return f"{verdict.outcome} ({verdict.reason})" if verdict.reason else verdict.outcome
 
 
 def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -> TaskScore | None:
@@ -217,7 +239,6 @@ def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -
     return verdict_on(trial, packs, sandbox) or judge_ending(pack.stored_output(trial))
 
 
-def _essence(verdict: TaskScore) -> tuple[object, ...]:
-    """What scores are computed from."""
-    names = ("outcome", "score", "reason", "state_at_cut")
-    return (*(getattr(verdict, name) for name in names), verdict.answer is None)
+def _scored(verdict: TaskScore) -> tuple[object, ...]:
+    """All of a verdict that scores are computed from."""
+    return verdict.outcome, verdict.score, verdict.answer is None
