@@ -97,6 +97,7 @@ def run(request: HttpRequest, public_id: str) -> HttpResponse:
         "trust": standing.trust,
         "band": band_text(standing.band) if standing.band and not standing.not_ranked else "",
         "levels": _evidence(entry),
+        "signature": rows.signature(entry),
         "not_ranked": standing.not_ranked,
         "file": f"/api/v1/runs/{public_id}/result.json",
     }

@@ -7,6 +7,7 @@ verdicts and scores, kept beside it.
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 import zlib
 from typing import Any
@@ -17,6 +18,7 @@ from django.utils import timezone
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunHeader, RunResult
+from bench_loop.result.signature import BadSignatureError, signer_of
 from bench_loop.result.upgrades import UPGRADES
 from runs.verdicts import rejudged
 
@@ -46,6 +48,13 @@ class Run(models.Model):
         "Null: verdicts and scores are those of the file.",
     )
     source = models.CharField(max_length=6, choices=Source.choices)
+    signing_key = models.CharField(
+        max_length=64,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="Public key under whose signature the bytes stand; empty: they are not signed.",
+    )
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
@@ -65,6 +74,7 @@ class Run(models.Model):
             result_bytes=zlib.compress(data, 6),
             header=result.model_dump(mode="json", exclude={"trials"}),
             source=source,
+            signing_key=_signer(data),
         )
 
     def data(self) -> bytes:
@@ -89,6 +99,14 @@ class Run(models.Model):
         with transaction.atomic():
             last = self.events.aggregate(last=models.Max("seq"))["last"]
             return self.events.create(seq=(last or 0) + 1, kind=kind, data=data)
+
+
+def _signer(data: bytes) -> str:
+    """The public key under whose signature `data` stands; empty: not signed, or changed since."""
+    try:
+        return signer_of(json.loads(data)) or ""
+    except BadSignatureError:
+        return ""
 
 
 class RunEvent(models.Model):

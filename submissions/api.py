@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, copies, grading, intake, tasks
+from submissions import checks, copies, grading, intake, signatures, tasks
 from submissions.checks import Finding
 from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
 
@@ -80,7 +80,11 @@ class SubmissionsView(APIView):
         except intake.IntakeError as error:
             raise Refusal(error.status, error.code, error.message, error.fields) from error
         owner = _user(request)
-        found = [*checks.findings(result, timezone.now()), *copies.findings(result, owner)]
+        found = [
+            *signatures.check_signature(data),
+            *checks.findings(result, timezone.now()),
+            *copies.findings(result, owner),
+        ]
         if is_dry_run:
             return Response(_dry_run_answer(result, found))
         _refuse(found)

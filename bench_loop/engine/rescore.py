@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import bench_loop
+from bench_loop.contracts.record import Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
 from bench_loop.contracts.verifier import Output, TaskScore
@@ -23,7 +24,7 @@ from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import UsageError
 from bench_loop.result.fingerprint import fingerprint
-from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
+from bench_loop.result.records import Rescoring, RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import ENGINE_FAULTS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
@@ -130,13 +131,13 @@ def rescore(
             "An imported result cannot be judged again: it holds no outputs.",
             remedy="Measure the model here: bench-loop run",
         )
-    known = _packs(result, packs)
+    known = packs_of(result, packs)
     stale = {
         suite.suite
         for suite in result.suites
         if suite.suite not in known or known[suite.suite].pack_hash != suite.pack_hash
     }
-    judged = [(trial, _verdict(trial, known, sandbox, judging)) for trial in result.trials]
+    judged = [(trial, verdict_on(trial, known, sandbox, judging)) for trial in result.trials]
     adopted = {
         name
         for name in stale
@@ -174,7 +175,7 @@ def rescore(
     )
 
 
-def _packs(result: RunResult, private: Path | None) -> dict[str, Pack]:
+def packs_of(result: RunResult, private: Path | None = None) -> dict[str, Pack]:
     """The packs of the run's suites that there are here, drawn again where they were drawn."""
     shelf = Shelf(result.settings.fresh_seed, private)
     own = set(shelf.private_names())
@@ -188,7 +189,7 @@ def _packs(result: RunResult, private: Path | None) -> dict[str, Pack]:
 
 def wants_sandbox(result: RunResult, packs: Path | None = None) -> bool:
     """Whether a suite of the run has verdicts that need code to be run that a model wrote."""
-    return any(pack.needs_sandbox for pack in _packs(result, packs).values())
+    return any(pack.needs_sandbox for pack in packs_of(result, packs).values())
 
 
 def _is_taken_over(
@@ -213,24 +214,28 @@ def _is_taken_over(
 
 
 def _asks_the_same(pack: Pack, trial: Trial) -> bool:
-    task = _task(pack, trial)
+    task = task_of(trial, {pack.name: pack})
     return task is not None and task.verifier_type == trial.verifier_type
 
 
-def _verdict(
-    trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None, judging: Judging
+def verdict_on(
+    trial: Trial,
+    packs: Mapping[str, Pack],
+    sandbox: Sandbox | None,
+    judging: Judging = judge_stored,
 ) -> TaskScore | None:
     """The verdict of today; None where the trial cannot be judged again."""
     pack = packs.get(trial.suite)
-    task = _task(pack, trial) if pack else None
+    task = task_of(trial, packs)
     if pack is None or task is None or trial.outcome is None or has_no_output(trial):
         return None
     return judging(trial, task, pack.stored_output(trial), sandbox)
 
 
-def _task(pack: Pack, trial: Trial) -> BenchmarkTask | None:
-    """The task of a trial, if its prompt is still the one that was asked."""
-    task = next((task for task in pack.tasks if task.id == trial.task_id), None)
+def task_of(trial: Trial, packs: Mapping[str, Pack]) -> BenchmarkTask | None:
+    """The task of a trial, if there is one here whose prompt is still the one that was asked."""
+    tasks = packs[trial.suite].tasks if trial.suite in packs else ()
+    task = next((task for task in tasks if task.id == trial.task_id), None)
     return task if task is not None and task_prompt_hash(task) == trial.prompt_hash else None
 
 
@@ -266,11 +271,10 @@ def _scored(
             *_absent_suites(result),
         ],
     )
-    has_same_scores = _rounded(scores.suites, scores.aggregates) == _rounded(
-        result.suites, result.aggregates
-    )
+    computed = (*scores.suites, scores.aggregates, scores.speed)
+    claimed = (*result.suites, result.aggregates, result.speed)
     is_same_version = result.scoring_version == SCORING_VERSION
-    if trials == result.trials and has_same_scores and is_same_version:
+    if trials == result.trials and _rounded(computed) == _rounded(claimed) and is_same_version:
         return result
     first = result.rescored.first_fingerprint if result.rescored else result.fingerprint
     after = result.model_copy(
@@ -344,13 +348,14 @@ def _absent_suites(result: RunResult) -> list[str]:
     return [pack.name for pack in wanted if result.profile in pack.profiles]
 
 
-def _rounded(suites: Sequence[SuiteResult], aggregates: Aggregates) -> list[object]:
+def _rounded(records: Sequence[Record | None]) -> list[object]:
     """All figures, to the digits that count."""
-    records = [*(suite.model_dump(mode="json") for suite in suites), aggregates.model_dump()]
-    return [_round(value) for record in records for value in record.values()]
+    return [_round(record.model_dump(mode="json") if record else None) for record in records]
 
 
 def _round(value: object) -> object:
-    if isinstance(value, list | tuple):
+    if isinstance(value, dict):
+        return {name: _round(part) for name, part in value.items()}
+    if isinstance(value, list):
         return [_round(part) for part in value]
     return round(value, DECIMALS) if isinstance(value, float) else value

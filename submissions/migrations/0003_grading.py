@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0002_grading'),
+        ('runs', '0003_grading'),
         ('submissions', '0002_moderation'),
         ('submissions', '0002_timing_marks'),
     ]

@@ -503,17 +503,20 @@ def test_loading_longer_than_the_whole_run_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
+    "said",
     [
-        {"signature": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
-        {"signature": {"host": {"ip": "192.168.1.50"}}},
-        {"signature": {"mac": "a4:83:e7:12:34:56"}},
-        {"signature": {"/home/alice/secret": 1}},
-        {"signature": {"note": "sk-proj-" + "Ab1" * 10}},
+        {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"},
+        {"host": {"ip": "192.168.1.50"}},
+        {"mac": "a4:83:e7:12:34:56"},
+        {"/home/alice/secret": 1},
+        {"note": "sk-proj-" + "Ab1" * 10},
     ],
 )
-def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:
-    assert {one.code for one in findings(honest().model_copy(update=changes))} == {"private"}
+def test_what_points_to_one_computer_is_refused(said: dict[str, Any]) -> None:
+    result = honest()
+    trial = result.trials[-1].model_copy(update={"transcript": (said,)})
+    changed = result.model_copy(update={"trials": (*result.trials[:-1], trial)})
+    assert {one.code for one in findings(rescored(changed))} == {"private"}
 
 
 POWER = Power(
