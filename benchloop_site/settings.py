@@ -6,6 +6,10 @@ SECRET_KEY       required in the public role; the local one is made once, mode 0
 ALLOWED_HOSTS    host names of the public site, separated by commas
 DATABASE_URL     default: SQLite in the data folder
 REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
+BENCHLOOP_CODE_CHECKS   all (default), or how many verdicts of an uploaded run that need code to be
+                 run are judged again, drawn by the site for each run
+BENCHLOOP_CODE_SANDBOX  where that code is run: auto (default: docker, else bubblewrap), docker,
+                 bubblewrap; never in less than that
 BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto and
                  X-Forwarded-For
 EMAIL_URL        how the public site sends mail (benchloop_site/mail.py has the forms). Without it
@@ -56,6 +60,28 @@ def _allowed_hosts(role: str) -> list[str]:
         return list(LOOPBACK_HOSTS)
     named = os.environ.get("ALLOWED_HOSTS", "")
     return [host.strip() for host in named.split(",") if host.strip()] or list(LOOPBACK_HOSTS)
+
+
+def _code_checks() -> int | None:
+    """How many code verdicts of a run are judged again; None: all."""
+    asked = os.environ.get("BENCHLOOP_CODE_CHECKS", "all").strip()
+    if asked == "all":
+        return None
+    if not (asked.isascii() and asked.isdigit() and 0 < int(asked) < 1_000_000):
+        raise ImproperlyConfigured(
+            f"BENCHLOOP_CODE_CHECKS is {asked!r}; it must be all, or a number from 1 up."
+        )
+    return int(asked)
+
+
+def _code_sandbox() -> str:
+    asked = os.environ.get("BENCHLOOP_CODE_SANDBOX", "auto").strip()
+    if asked not in ("auto", "docker", "bubblewrap"):
+        raise ImproperlyConfigured(
+            f"BENCHLOOP_CODE_SANDBOX is {asked!r}; it must be auto, docker or bubblewrap: code of "
+            "strangers is run nowhere else."
+        )
+    return asked
 
 
 def _database() -> dict[str, Any]:
@@ -126,6 +152,8 @@ REDIS_URL = os.environ.get("REDIS_URL")
 PROXIES = _proxies(HTTPS)
 API_RATES = {name: _rate(name) for name in RATES}
 ANONYMOUS_UPLOADS = os.environ.get("BENCHLOOP_ANONYMOUS_UPLOADS") == "1"
+CODE_CHECKS = _code_checks()
+CODE_SANDBOX = _code_sandbox()
 
 SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
 DEBUG = False

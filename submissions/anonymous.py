@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AbstractBaseUser, User
 
 USERNAME = "(anonymous)"
 """With signs that no name may have at sign-up, so that nobody can be it."""
 
 LEVEL = "reported"
 """The level of an anonymous submission, whatever was found: nobody answers for it."""
+
+
+def is_anonymous(user: AbstractBaseUser) -> bool:
+    """Whether `user` is the built-in account."""
+    return user.get_username() == USERNAME
 
 
 def anonymous_owner() -> User:

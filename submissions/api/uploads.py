@@ -16,11 +16,10 @@ from rest_framework.response import Response
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, intake
+from submissions import checks, copies, grading, intake, signatures, tasks
 from submissions.addresses import address_hash, keyed_hash
 from submissions.anonymous import LEVEL as ANONYMOUS_LEVEL
-from submissions.anonymous import USERNAME as ANONYMOUS
-from submissions.anonymous import anonymous_owner
+from submissions.anonymous import anonymous_owner, is_anonymous
 from submissions.api import answers
 from submissions.api.base import ApiView, Refusal, reader_of, require_sign_in, signed_in
 from submissions.api.bodies import require_json
@@ -131,11 +130,16 @@ class SubmissionsView(ApiView):
             result = intake.parse(data)
         except intake.IntakeError as error:
             raise Refusal(error.status, error.code, error.message, error.fields) from error
-        found = checks.findings(result, timezone.now())
+        owner = _owner(request)
+        found = [
+            *signatures.check_signature(data),
+            *checks.findings(result, timezone.now()),
+            *copies.findings(result, owner),
+        ]
         if is_dry_run:
-            return Response(_dry_run_answer(result, found, request))
+            return Response(_dry_run_answer(result, found, owner))
         _refuse(found)
-        submission, is_new = submit(result, data, _owner(request), found, idempotency_key)
+        submission, is_new = submit(result, data, owner, found, idempotency_key)
         return Response(answers.receipt(request, submission), status=201 if is_new else 200)
 
 
@@ -202,6 +206,7 @@ def _store(
 ) -> Submission:
     run = Run.of(result, data, Run.Source.UPLOAD)
     run.save(force_insert=True)
+    copies.remember(run, result)
     submission = Submission.objects.create(
         run=run,
         owner=owner,
@@ -210,11 +215,13 @@ def _store(
         idempotency_key=idempotency_key,
     )
     AuditEvent.objects.create(submission=submission, actor=owner, kind="submitted")
+    grading.enqueue(run, result)
+    tasks.say_look()
     return submission
 
 
 def _level(found: Sequence[Finding], owner: User) -> str:
-    return ANONYMOUS_LEVEL if owner.username == ANONYMOUS else checks.level(found)
+    return ANONYMOUS_LEVEL if is_anonymous(owner) else checks.level(found)
 
 
 def _read_dry_run(request: Request) -> bool:
@@ -254,15 +261,12 @@ def _refuse(found: Sequence[Finding]) -> None:
     raise Refusal(422, first.code, f"{intake.shown(first.field)}: {first.sentence}", fields)
 
 
-def _dry_run_answer(
-    result: RunResult, found: Sequence[Finding], request: Request
-) -> dict[str, Any]:
+def _dry_run_answer(result: RunResult, found: Sequence[Finding], owner: User) -> dict[str, Any]:
     is_refused = any(finding.severity == "refused" for finding in found)
     known = Run.objects.filter(fingerprint=fingerprint(result)).only("public_id").first()
-    level = ANONYMOUS_LEVEL if _is_anonymous_upload(request) else checks.level(found)
     return {
         "would_be_accepted": not is_refused,
-        "level": None if is_refused else level,
+        "level": None if is_refused else _level(found, owner),
         "duplicate_of": known.public_id if known else None,
         "findings": [finding.as_json() for finding in found],
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.result.records import RunResult
 from submissions.checks.artifacts import check_artifacts
 from submissions.checks.finding import Finding
@@ -30,7 +31,7 @@ from submissions.checks.speed import (
 from submissions.checks.times import check_time_marks, check_times
 from submissions.checks.trials import check_status, check_trials
 from submissions.checks.upload import Check, Upload
-from submissions.checks.verdicts import check_verdicts
+from submissions.checks.verdicts import check_speed_outcomes, check_verdicts
 from submissions.checks.versions import check_versions
 
 __all__ = ["CHECKS", "Finding", "Upload", "findings", "level"]
@@ -46,6 +47,7 @@ CHECKS: Sequence[Check] = (
     check_speed_groups,
     check_fingerprint,
     check_verdicts,
+    check_speed_outcomes,
     check_scores,
     check_time_marks,
     check_rates,
@@ -77,9 +79,12 @@ IMPORT_CHECKS: Sequence[Check] = (
 MAX_FINDINGS = 200
 
 
-def findings(result: RunResult, now: datetime) -> list[Finding]:
-    """What all checks found, refusals first, at most MAX_FINDINGS."""
-    upload = Upload(result, now)
+def findings(result: RunResult, now: datetime, sandbox: Sandbox | None = None) -> list[Finding]:
+    """What all checks found, refusals first, at most MAX_FINDINGS.
+
+    With a `sandbox` the code of models is judged again too; raises SandboxError when that fails.
+    """
+    upload = Upload(result, now, sandbox)
     checks = CHECKS if result.imported is None else IMPORT_CHECKS
     found = [finding for check in checks for finding in check(upload)]
     order = ["refused", "needs_review", "note"]

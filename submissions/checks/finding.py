@@ -35,5 +35,9 @@ def refused(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
     return Finding("refused", code, where, sentence, numbers)
 
 
+def note(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
+    return Finding("note", code, where, sentence, numbers)
+
+
 def needs_review(code: str, where: str, sentence: str, **numbers: Any) -> Finding:
     return Finding("needs_review", code, where, sentence, numbers)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bench_loop.engine.packs import Pack, pack_names
 from bench_loop.result.records import SuiteResult
-from submissions.checks.finding import Finding, refused
+from submissions.checks.finding import Finding, needs_review, refused
 from submissions.checks.upload import Upload
 
 
@@ -31,10 +31,19 @@ def check_packs(upload: Upload) -> Iterator[Finding]:
     for index, suite in enumerate(upload.result.suites):
         where = f"suites[{index}]"
         pack = upload.packs.get(suite.suite)
+        earlier = upload.earlier.get(suite.suite)
         if counts[suite.suite] > 1:
             yield refused("mixed_versions", f"{where}.suite", "This suite is listed twice.")
         elif suite.is_private:
             continue  # `check_private` refuses it.
+        elif earlier is not None:
+            yield needs_review(
+                "earlier_version",
+                f"{where}.version",
+                f"Made with the tasks of version {suite.version}, where this site has version "
+                f"{earlier.version}: kept apart, and no verdict or score of the run can be "
+                "checked.",
+            )
         elif pack is None and suite.suite in pack_names():
             yield refused(
                 "unknown_seed",
@@ -51,12 +60,16 @@ def check_packs(upload: Upload) -> Iterator[Finding]:
             yield from _pack_findings(where, suite, pack)
 
 
+def _and_earlier(pack: Pack) -> str:
+    return f", and takes in {', '.join(pack.earlier)}" if pack.earlier else ""
+
+
 def _pack_findings(where: str, suite: SuiteResult, pack: Pack) -> Iterator[Finding]:
     if suite.version != pack.version:
         yield refused(
             "unknown_pack",
             f"{where}.version",
-            f"This site checks version {pack.version} of {pack.name}.",
+            f"This site checks version {pack.version} of {pack.name}{_and_earlier(pack)}.",
         )
     elif suite.pack_hash != pack.pack_hash and pack.fresh_seed is not None:
         yield refused(

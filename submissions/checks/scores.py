@@ -13,9 +13,10 @@ from bench_loop.engine.rescore import scored_task_ids
 from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import PackError
 from bench_loop.result.records import RunResult, SuiteResult
-from bench_loop.scoring.recompute import SuiteKey, score_run
+from bench_loop.scoring.constants import EARLIER_SCORING_VERSIONS
+from bench_loop.scoring.recompute import RunScores, SuiteKey, score_run
 from submissions.checks.differing import differences
-from submissions.checks.finding import Finding, refused
+from submissions.checks.finding import Finding, needs_review, refused
 from submissions.checks.upload import Upload
 
 PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
@@ -25,22 +26,48 @@ PACK_FIELDS = {"suite", "version", "pack_hash", "dimension"}
 def check_scores(upload: Upload) -> Iterator[Finding]:
     """Suites, speed and aggregates, recomputed from the trials, are what the upload says."""
     result = upload.result
-    if any(suite.suite not in upload.packs for suite in result.suites):
+    scores = scores_of(upload)
+    if scores is None:
         return
+    if result.scoring_version in EARLIER_SCORING_VERSIONS:
+        yield from _earlier_findings(result, scores)
+        return
+    yield from _score_findings("aggregates", result.aggregates, scores.aggregates)
+    yield from _score_findings("speed", result.speed, scores.speed)
+    computed = {suite.suite: suite for suite in scores.suites}
+    for index, suite in enumerate(result.suites):
+        yield from _score_findings(f"suites[{index}]", suite, computed.get(suite.suite))
+
+
+def _earlier_findings(result: RunResult, scores: RunScores) -> Iterator[Finding]:
+    """Formulas that are gone can't be computed; where those of today differ, a person looks."""
+    for path, ours, theirs in differences(
+        _plain(result.aggregates), _plain(scores.aggregates), "aggregates"
+    ):
+        yield needs_review(
+            "earlier_version",
+            path,
+            f"The formulas of today give {_figure(theirs)}, the file says {_figure(ours)} by "
+            f"those of version {result.scoring_version}.",
+            claimed=ours,
+            computed=theirs,
+        )
+
+
+def scores_of(upload: Upload) -> RunScores | None:
+    """Every score, from the trials as they are judged here; None: a suite is not known here."""
+    result = upload.result
+    if any(suite.suite not in upload.packs for suite in result.suites):
+        return None
     load = result.speed.load_s if result.speed else None
-    scores = score_run(
-        result.trials,
+    return score_run(
+        upload.judged_trials,
         [_suite_key(upload, suite) for suite in result.suites],
         result.profile,
         result.speed.plan if result.speed else None,
         load_s=load.median if load else None,
         missing_suites=missing_suites(result),
     )
-    yield from _score_findings("aggregates", result.aggregates, scores.aggregates)
-    yield from _score_findings("speed", result.speed, scores.speed)
-    computed = {suite.suite: suite for suite in scores.suites}
-    for index, suite in enumerate(result.suites):
-        yield from _score_findings(f"suites[{index}]", suite, computed.get(suite.suite))
 
 
 def _suite_key(upload: Upload, suite: SuiteResult) -> SuiteKey:

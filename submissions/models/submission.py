@@ -11,6 +11,8 @@ from bench_loop.report.figures import moment
 from leaderboard import publish
 from leaderboard.models import LEVELS, Entry
 from runs.models import Run
+from submissions import tasks
+from submissions.anonymous import is_anonymous
 from submissions.models.audit import AuditEvent
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
 from submissions.models.reasons import LONGEST_REASON, required, text_of
@@ -164,6 +166,8 @@ class Submission(models.Model):
         """Raise the level of a run that is shown, on a moderator's own judgement."""
         with transaction.atomic():
             reason = self._begin(Decision.VERIFY, moderator, reason, seen)
+            if is_anonymous(self.owner):
+                raise ModerationError("What was sent without an account stays at its level.")
             self.change_level("verified", moderator, reason, kind="verified", template=template)
 
     def unverify(
@@ -333,6 +337,7 @@ class Submission(models.Model):
     def _record(self, kind: str, actor: User | None, **data: str) -> None:
         told = {name: value for name, value in data.items() if value}
         AuditEvent.objects.create(submission=self, actor=actor, kind=kind, data=told)
+        tasks.say_look()
 
 
 _QUESTIONS = ("requested_changes", "appeal_text", "appealed_at")

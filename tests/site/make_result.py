@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -75,8 +76,11 @@ def make_result(
     fresh_seed: int | None = None,
     subject: dict[str, Any] | None = None,
     machine: dict[str, Any] | None = None,
+    seed: int = 0,
 ) -> RunResult:
     """A complete run of a profile or of suites, whose scores follow from its trials.
+
+    The clocks of one with another `seed` ticked otherwise, by a share that no score shows.
 
     Of neither: of suites without code. Profiles have some, so that a test of one is skipped where
     no sandbox can run it, and the site leaves their verdicts to a person.
@@ -92,6 +96,8 @@ def make_result(
             for suite, task, number in plan.quality_trials
         ),
     ]
+    clock = random.Random(f"{model_id} {harness} {gpu} {generation_tps} {latency_s} {seed}")
+    trials = [ticked(trial, clock) for trial in trials]
     finished = finished_at or datetime.now(UTC) - timedelta(minutes=10)
     runtime_s = sum(trial.latency_s or 0 for trial in trials) + 20
     return rescored(
@@ -116,6 +122,20 @@ def make_result(
         ),
         suites=[suite.pack.name for suite in plan.suites],
         speed_plan=speed_plan if plan.speed_suite else None,
+    )
+
+
+def ticked(trial: Trial, clock: random.Random) -> Trial:
+    """`trial` with the beginning of its answer as one real run has it, and no other."""
+    first_s, timings = trial.t_first_byte_s, trial.engine_timings
+    return trial.model_copy(
+        update={
+            "t_first_byte_s": first_s and first_s * clock.uniform(0.9, 1),
+            "engine_timings": timings
+            and timings.model_copy(
+                update={"prompt_s": (timings.prompt_s or 0.0) * clock.uniform(0.9999, 1)}
+            ),
+        }
     )
 
 

@@ -14,7 +14,8 @@ from django.test import Client
 
 from submissions.anonymous import anonymous_owner
 from submissions.keys import create_key
-from submissions.models import Submission
+from submissions.levels import look_at_levels
+from submissions.models import ModerationError, Submission
 from tests.site.make_result import make_bytes, make_document
 from tests.site.uploads import SUBMISSIONS, Uploader, refused_fields, rows
 
@@ -222,3 +223,14 @@ def test_a_dry_run_gives_every_finding(uploader: Uploader) -> None:
     assert body["would_be_accepted"] is False
     assert len({finding["code"] for finding in body["findings"]}) > 1
     assert rows() == (0, 0)
+
+
+def test_nothing_raises_the_level_of_an_anonymous_run(open_site: Uploader, moderator: User) -> None:
+    open_site.post(make_bytes())
+    submission = Submission.objects.get()
+    submission.approve(moderator, "It is plausible.")
+    look_at_levels()
+    with pytest.raises(ModerationError, match="without an account"):
+        submission.verify(moderator, "It looks right.")
+    submission.refresh_from_db()
+    assert submission.level == submission.run.entry.level == "reported"

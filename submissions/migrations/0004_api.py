@@ -8,6 +8,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('submissions', '0002_moderation'),
         ('submissions', '0002_accounts_keys'),
+        ('submissions', '0003_grading'),
     ]
 
     operations = [
