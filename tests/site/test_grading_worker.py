@@ -20,7 +20,12 @@ from bench_loop.result.store import to_bytes
 from tests.site.make_result import make_result
 from tests.site.site_process import ROOT, Site, free_port, running_site, still_running, wait_for
 
-ROLE = {"BENCHLOOP_ROLE": "public", "SECRET_KEY": "x" * 60, "BENCHLOOP_CODE_SANDBOX": "bubblewrap"}
+ROLE = {
+    "BENCHLOOP_ROLE": "public",
+    "SECRET_KEY": "x" * 60,
+    "BENCHLOOP_CODE_SANDBOX": "bubblewrap",
+    "DATABASE_URL": "",  # SQLite, whatever the other tests run on
+}
 PATIENCE_S = 120.0
 
 
