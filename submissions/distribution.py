@@ -87,7 +87,7 @@ def _strip(name: str, unit: str, own: float | None, values: list[float]) -> Stri
         median=None if middle is None else significant(middle, 3),
         low=significant(values[0], 3) if values else None,
         high=significant(values[-1], 3) if values else None,
-        ratio=f"{own / middle:.2f} ×" if own is not None and middle else None,
+        ratio=f"{significant(own / middle, 2)} ×" if own is not None and middle else None,
         dots=tuple(map(place, values)),
         median_x=None if middle is None else place(middle),
         own_x=None if own is None else place(own),

@@ -21,6 +21,9 @@ from bench_loop.result.records import RunResult, Trial
 from bench_loop.verifiers.judging import judge, judge_ending, needs_sandbox
 
 JUDGED = ("outcome", "score", "reason", "answer")
+SHOWN_OF_A_KIND = 2
+"""Findings of the same kind that are not folded."""
+
 TRIALS_ON_A_PAGE = 25
 MOST_TRIALS_JUDGED = 60
 """Trials of one page whose stored output is judged again; the others show what is stored."""
@@ -92,6 +95,25 @@ class Exhibit:
     def page(self) -> int:
         """The page of the list of trials that has the trial."""
         return ((self.number or 1) - 1) // TRIALS_ON_A_PAGE + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Exhibits of one kind of finding: those to look at first, and the rest."""
+
+    first: tuple[Exhibit, ...]
+    rest: tuple[Exhibit, ...]
+
+
+def grouped(found: Sequence[Exhibit]) -> list[Group]:
+    """Exhibits of the same findings together: one doubt may be about every trial."""
+    kinds: dict[frozenset[str], list[Exhibit]] = {}
+    for exhibit in found:
+        kind = frozenset(finding.code or finding.sentence for finding in exhibit.findings)
+        kinds.setdefault(kind, []).append(exhibit)
+    return [
+        Group(tuple(one[:SHOWN_OF_A_KIND]), tuple(one[SHOWN_OF_A_KIND:])) for one in kinds.values()
+    ]
 
 
 def exhibits(bench: Bench, findings: Sequence[Mapping[str, Any]]) -> list[Exhibit]:

@@ -18,7 +18,7 @@ from bench_loop.report.trials import with_outcome
 from runs.admin import ReadOnlyAdmin
 from submissions import distribution
 from submissions.admin.forms import DecisionForm, number
-from submissions.evidence import TRIALS_ON_A_PAGE, Bench, exhibits
+from submissions.evidence import TRIALS_ON_A_PAGE, Bench, exhibits, grouped
 from submissions.models import Decision, ModerationError, ModeratorNote, Report, Submission
 from submissions.queue import age, queue, waits_for
 
@@ -118,7 +118,7 @@ def _page(
         "possible": case.possible,
         "is_own": case.is_own,
         "version": version,
-        "exhibits": shown,
+        "groups": grouped(shown),
         "trials": [bench.trial(index) for index in page],
         "page": page,
         "compared_by": report.one_line(compared_by),

@@ -190,7 +190,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
             try:
                 form.take(submission, request.user, _seen(request, submission))
             except ModerationError as error:
-                self.message_user(request, f"{submission} is unchanged: {error}", messages.ERROR)
+                self.message_user(request, f"Unchanged: {submission}. {error}", messages.ERROR)
             else:
                 done.append(str(submission))
         if done:

@@ -122,12 +122,10 @@ def add_templates(apps: Apps, using: str) -> None:
 
 
 def required(reason: str) -> str:
-    """`reason` without blanks around it. Raises ModerationError for one that says nothing yet."""
-    reason = reason.strip()
+    """`reason` as it is kept. Raises ModerationError for one that says nothing yet."""
+    reason = _storable(reason)
     if not reason:
         raise ModerationError("A reason is needed; the owner will read it.")
-    if len(reason) > LONGEST_REASON:
-        raise ModerationError(f"A reason may have {LONGEST_REASON:,} characters.")
     if left := unfilled(reason):
         raise ModerationError(f"Replace {', '.join(left)} in the reason by what is the case here.")
     return reason
@@ -139,10 +137,25 @@ def unfilled(reason: str) -> list[str]:
 
 
 def text_of(text: str, what: str) -> str:
-    """`text` without blanks around it. Raises ModerationError when there is none or too much."""
-    text = text.strip()
+    """`text` as it is kept; `what` it is. Raises ModerationError when there is none."""
+    text = _storable(text)
     if not text:
         raise ModerationError(f"Write {what} first.")
+    return text
+
+
+def _storable(text: str) -> str:
+    """`text` with the line breaks of this site and no blanks around it.
+
+    Raises ModerationError for too much of it, and for what no database holds.
+    """
+    text = text.replace("\r\n", "\n").strip()
     if len(text) > LONGEST_REASON:
         raise ModerationError(f"At most {LONGEST_REASON:,} characters, please.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ModerationError("The text holds half a character; write it again.") from None
+    if "\x00" in text:
+        raise ModerationError("The text holds a control character; write it again.")
     return text

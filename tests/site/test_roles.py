@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from submissions.models import ApiKey, AuditEvent, ModeratorNote, ReasonTemplate, Report, Submission
@@ -257,3 +257,15 @@ def test_a_moderator_is_no_superuser_and_no_maintainer(moderator: User, maintain
     assert not moderator.has_perm("auth.change_user")
     assert maintainer.has_perm("submissions.moderate_submission")
     assert not maintainer.has_perm("auth.delete_user")
+
+
+def test_a_role_is_given_on_the_command_line(stranger: User) -> None:
+    call_command("give_role", "stranger", "moderator")
+    stranger.refresh_from_db()
+    assert stranger.is_staff
+    assert [group.name for group in stranger.groups.all()] == ["moderator"]
+
+
+def test_a_role_for_nobody_names_the_remedy(db: None) -> None:
+    with pytest.raises(CommandError, match="no user 'nobody'"):
+        call_command("give_role", "nobody", "moderator")
