@@ -14,6 +14,7 @@ from bench_loop.result.records import RunResult
 from submissions.checks.artifacts import check_artifacts
 from submissions.checks.finding import Finding
 from submissions.checks.fingerprints import check_fingerprint
+from submissions.checks.hardware import check_hardware, check_model_fits
 from submissions.checks.imported import check_import
 from submissions.checks.machine import check_machine, check_peak_memory, check_power
 from submissions.checks.matrix import check_matrix
@@ -29,6 +30,11 @@ from submissions.checks.speed import (
     check_speed_plan,
 )
 from submissions.checks.times import check_time_marks, check_times
+from submissions.checks.timings import (
+    check_engine_clock,
+    check_stream_events,
+    check_usual_rate,
+)
 from submissions.checks.trials import check_status, check_trials
 from submissions.checks.upload import Check, Upload
 from submissions.checks.verdicts import check_speed_outcomes, check_verdicts
@@ -50,12 +56,17 @@ CHECKS: Sequence[Check] = (
     check_speed_outcomes,
     check_scores,
     check_time_marks,
+    check_engine_clock,
+    check_stream_events,
     check_rates,
+    check_usual_rate,
     check_plausibility,
     check_speed_findings,
     check_artifacts,
     check_privacy,
     check_machine,
+    check_hardware,
+    check_model_fits,
     check_subject,
     check_settings,
     check_power,

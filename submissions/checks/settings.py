@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from bench_loop.contracts.chat import Sampling
 from bench_loop.engine.harness_limits import RULE as HARNESS_LIMIT_RULE
-from bench_loop.engine.plan import SEED_RULE, UNMEASURED_WALL_LIMIT_RULE, WALL_LIMIT_RULE, make_plan
+from bench_loop.engine.plan import (
+    FIRST_SEED,
+    SEED_RULE,
+    UNMEASURED_WALL_LIMIT_RULE,
+    WALL_LIMIT_RULE,
+    make_plan,
+)
 from bench_loop.engine.profiles import PROFILES
 from bench_loop.names.parse import parse_model
 from bench_loop.registry import names
@@ -66,6 +72,13 @@ def check_settings(upload: Upload) -> Iterator[Finding]:
         if pack.dimension == "quality"
     ):
         yield _other_settings("by_suite")
+    for index, trial in enumerate(result.trials):
+        # By the rule that the run names; two trials with one seed may be one trial twice.
+        has_seed = trial.seed is not None and trial.suite != "speed"
+        if has_seed and trial.seed != FIRST_SEED + trial.trial:
+            yield needs_review(
+                "other_settings", f"trials[{index}].seed", f"The rule is: {SEED_RULE}."
+            )
     yield from _harness_settings_findings(upload)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -67,23 +68,19 @@ old_documents = st.builds(
 @given(old=old_documents)
 def test_an_upgrade_changes_nothing_of_what_it_reads_and_is_done_once(old: dict[str, Any]) -> None:
     before = copy.deepcopy(old)
-    try:
+    new = None
+    with suppress(UpgradeError):
         new = MADE_UP.upgraded(old)
-    except UpgradeError as error:
-        assert error.field == "schema_version"
-        return
-    finally:
-        assert old == before
-    assert new["schema_version"] == 1
-    assert MADE_UP.upgraded(new) is new
+    assert old == before
+    if new is not None:
+        assert new["schema_version"] == 1
+        assert MADE_UP.upgraded(new) is new
 
 
 @given(old=old_documents)
 def test_what_no_step_understands_is_a_wrong_file_and_no_crash(old: dict[str, Any]) -> None:
-    try:
-        from_bytes(json.dumps(old).encode(), "run.json", MADE_UP)
-    except ResultError as error:
-        assert error.field is not None
+    with suppress(ResultError):
+        assert from_bytes(json.dumps(old).encode(), "run.json", MADE_UP).schema_version == 1
 
 
 @given(value=json_values)

@@ -92,7 +92,7 @@ def make_result(
     trials = [
         *(speed_trials(speed_plan, generation_tps) if speed_plan and plan.speed_suite else ()),
         *(
-            quality_trial(suite.pack, task, number, write(task), latency_s)
+            quality_trial(suite.pack, task, number, write(task), latency_s, generation_tps)
             for suite, task, number in plan.quality_trials
         ),
     ]
@@ -167,10 +167,17 @@ def quality_trial(
     number: int,
     example: str | Trajectory,
     latency_s: float = 2.0,
+    tps: float = 50.0,
 ) -> Trial:
-    """One task, answered with `example` and judged by its verifier."""
+    """One task, answered with `example` at `tps` tokens a second and judged by its verifier.
+
+    It takes `latency_s`, or longer where that many tokens do.
+    """
     output, verdict = _judged(pack, task, example)
     tokens = len(output.text) // 4 + 1
+    stream_s = (tokens - 1) / tps
+    latency_s = max(latency_s, (stream_s + 0.2) / 0.79)
+    last_s = latency_s * 0.99
     return Trial(
         suite=pack.name,
         task_id=task.id,
@@ -188,8 +195,8 @@ def quality_trial(
         answer=verdict.answer,
         latency_s=latency_s,
         t_first_byte_s=latency_s * 0.2,
-        t_first_answer_s=latency_s * 0.25,
-        t_last_s=latency_s * 0.99,
+        t_first_answer_s=last_s - stream_s,
+        t_last_s=last_s,
         tokens=TokenCounts(
             prompt=300, cached=0, completion=tokens, reasoning=0, basis="engine_timings"
         ),
