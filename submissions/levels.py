@@ -2,7 +2,8 @@
 
 reported     stored, and the schema is valid. What was sent without an account stays here.
 consistent   no finding needs a person, and this site derived every verdict and every score itself.
-             Where it ran a sample of the code only, that is said: `consistent (sampled)`.
+             Where it ran a sample of the code only, that is said: `consistent (sampled)`. Never of
+             a run that was sent without a key.
 reproduced   consistent, and an approved run of another owner, consistent too, has the same weights
              digest, core settings (those of speed included) and device class, generates within
              GENERATION_TOLERANCE, has its first token within TTFT_TOLERANCE, and by BenchLoop's own
@@ -29,6 +30,7 @@ from bench_loop.result.compare import not_comparable, speed_not_comparable
 from bench_loop.result.records import RunHeader, Spread
 from bench_loop.scoring.paired import compare_runs
 from leaderboard import publish
+from leaderboard.models import Entry
 from runs.models import Run
 from submissions.anonymous import is_anonymous
 from submissions.models import Grade, Submission
@@ -244,6 +246,12 @@ def _apart(a: Spread, b: Spread) -> float:
 
 def _figure(spread: Spread) -> str:
     return figures.rate(spread.median, None).value
+
+
+def shown_evidence(submission: Submission) -> list[dict[str, str]]:
+    """What stands behind the level on the run's page; nothing before it is shown there."""
+    told = Entry.objects.filter(run=submission.run_id).values_list("evidence", flat=True).first()
+    return told or []
 
 
 def settle(submission: Submission, because: str = "") -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
+from submissions import levels
 from submissions.models import AuditEvent, Submission, is_moderator
 from submissions.visibility import Reader
 
@@ -39,6 +40,7 @@ def detail(request: Request, row: Submission, reader: Reader) -> dict[str, Any]:
     """With its history; reason and findings for owner and moderators, reports for moderators."""
     body = submission(request, row)
     body["history"] = [event(one) for one in row.audit.select_related("submission")]
+    body["evidence"] = levels.shown_evidence(row)
     if reader.pk == row.owner_id or is_moderator(reader):
         body |= {"reason": row.reason, "findings": row.findings}
     if is_moderator(reader) and reader.pk != row.owner_id:

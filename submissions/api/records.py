@@ -105,10 +105,18 @@ class SubmissionSerializer(ReceiptSerializer):
     decided_at = serializers.DateTimeField(allow_null=True)
 
 
+class EvidenceSerializer(serializers.Serializer[Any]):
+    """What speaks for a level, or what is missing for it."""
+
+    level = serializers.ChoiceField(choices=LEVELS)
+    sentence = serializers.CharField(help_text="With the figures.")
+
+
 class SubmissionDetailSerializer(SubmissionSerializer):
     """A submission by itself; the last three fields are for its owner and moderators."""
 
     history = EventSerializer(many=True)
+    evidence = EvidenceSerializer(many=True, help_text="Empty until the run is shown.")
     reason = serializers.CharField(required=False, help_text="The last decision's.")
     findings = FindingSerializer(many=True, required=False)
     reports = ReportSerializer(many=True, required=False, help_text="For moderators alone.")

@@ -16,7 +16,8 @@ from bench_loop.result.records import RunResult
 from bench_loop.result.store import to_bytes
 from leaderboard.models import Entry
 from submissions import checks
-from submissions.api import submit
+from submissions.anonymous import anonymous_owner
+from submissions.api.uploads import submit
 from submissions.levels import look_at_levels, support
 from submissions.models import AuditEvent, Submission
 from tests.site.make_result import make_result, nothing_right, rescored
@@ -82,6 +83,8 @@ def test_the_evidence_is_told_in_figures(upload: Upload, owner: User, stranger: 
     assert "53.0 tok/s against 50.0 (6.0% apart, 10% allowed)" in sentence
     assert "0.500 s against 0.500 s (0.0% apart, 20% allowed)" in sentence
     assert "floor or ceiling" in sentence
+    answer = Client().get(f"/api/v1/submissions/{first.run.public_id}/").json()
+    assert {"level": "reproduced", "sentence": sentence} in answer["evidence"]
     page = Client().get(f"/runs/{first.run.public_id}/").content.decode()
     assert "6.0% apart" in page
     assert stranger.username not in sentence
@@ -213,6 +216,13 @@ def test_a_run_with_doubts_is_no_evidence(upload: Upload, owner: User, stranger:
     first = upload(owner)
     doubtful = upload(stranger, latency_s=2.1, machine={"gpu_memory_gb": 25.0})
     assert levels_of(first, doubtful) == ["consistent", "reported"]
+
+
+def test_a_run_that_was_sent_without_a_key_stays_reported(
+    upload: Upload, owner: User, public_site: None
+) -> None:
+    first, nobodys = upload(owner), upload(anonymous_owner(), latency_s=2.1)
+    assert levels_of(first, nobodys) == ["consistent", "reported"]
 
 
 def test_a_verified_run_keeps_its_level_whatever_comes_and_goes(

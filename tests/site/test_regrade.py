@@ -24,7 +24,7 @@ from leaderboard.models import Entry
 from leaderboard.publish import publish
 from runs.models import Run
 from submissions import checks, regrading
-from submissions.api import submit
+from submissions.api.uploads import submit
 from submissions.levels import look_at_levels
 from submissions.models import AuditEvent, Judgement, Regrade, Submission
 from tests.site.make_result import make_result
