@@ -68,6 +68,7 @@ def run(request: HttpRequest, public_id: str) -> HttpResponse:
     """The run's page; of a run that was never shown, only for its owner and for moderators."""
     submission = (
         Submission.objects.select_related("run__entry", "owner")
+        .defer("run__result_bytes", "run__header")
         .filter(run__public_id=public_id)
         .first()
     )

@@ -8,7 +8,11 @@ from typing import Any
 
 from allauth.account import forms as allauth
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
 
 from submissions.models.keys import DEFAULT_SCOPES, SCOPES, ApiKey
@@ -58,6 +62,16 @@ class SignUpForm(PlainForm, allauth.SignupForm):  # type: ignore[misc]
         "email": ("E-mail", "To confirm that it is you. Shown to nobody."),
         "password1": ("", PASSWORD_HELP),
     }
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
+        """As allauth's; of two who take a name at the same moment one is told so."""
+        try:
+            with transaction.atomic():
+                user, response = super().try_save(request)
+        except IntegrityError:
+            messages.error(request, "This name was taken a moment ago. Choose another one.")
+            return None, HttpResponseRedirect(reverse("account_signup"))
+        return user, response
 
 
 class NewEmailForm(PlainForm, allauth.AddEmailForm):  # type: ignore[misc]

@@ -14,7 +14,6 @@ from benchloop_site.accounts.access import mail_needed
 
 urlpatterns = [
     path("", views.account, name="account"),
-    path("runs/<slug:public_id>/withdraw/", views.withdraw, name="account-withdraw"),
     path("close/", views.close, name="account-close"),
     path("closed/", views.closed, name="account-closed"),
     path("no-address/", views.no_address, name="account-no-address"),

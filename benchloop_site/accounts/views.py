@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.contrib.auth import logout
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -15,7 +14,6 @@ from benchloop_site.accounts.access import guarded_page, own_page, owner_of
 from benchloop_site.accounts.closing import close_account
 from benchloop_site.accounts.forms import CloseForm
 from benchloop_site.accounts.runs import own_run
-from submissions.models import ModerationError, Submission
 
 RUNS_PER_PAGE = 50
 
@@ -26,8 +24,8 @@ def account(request: HttpRequest) -> HttpResponse:
     """How do my runs stand, and what is mine to do?"""
     owner = owner_of(request)
     mine = (
-        owner.submissions.select_related("run", "run__entry")
-        .defer("run__result_bytes")
+        owner.submissions.select_related("run", "duplicate_of__run")
+        .defer("run__result_bytes", "duplicate_of__run__result_bytes")
         .order_by("-created_at", "-pk")
     )
     page = Paginator(mine, RUNS_PER_PAGE).get_page(request.GET.get("page"))
@@ -37,33 +35,6 @@ def account(request: HttpRequest) -> HttpResponse:
         "address": request.build_absolute_uri("/")[:-1],
     }
     return render(request, "account/account.html", context)
-
-
-@own_page
-@require_http_methods(["GET", "HEAD", "POST"])
-def withdraw(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Take a run of one's own back: first what that means, then POST does it."""
-    submission = (
-        owner_of(request)
-        .submissions.select_related("run", "run__entry")
-        .filter(run__public_id=public_id)
-        .first()
-    )
-    if submission is None:
-        raise Http404
-    if request.method == "POST":
-        _withdraw(request, submission)
-        return HttpResponseRedirect(reverse("account"))
-    return render(request, "account/withdraw.html", {"run": own_run(submission)})
-
-
-def _withdraw(request: HttpRequest, submission: Submission) -> None:
-    try:
-        submission.withdraw(owner_of(request))
-    except ModerationError as error:
-        messages.error(request, f"{submission}: {error}")
-    else:
-        messages.success(request, f"The run {submission} is withdrawn.")
 
 
 @guarded_page

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0001_initial'),
+        ('submissions', '0002_moderation'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

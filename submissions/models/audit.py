@@ -20,6 +20,7 @@ WORDS = {
     "unverified": "verification taken back",
     "report_resolved": "report resolved",
     "level_changed": "level changed",
+    "account_closed": "account of its owner closed",
 }
 """Kinds whose name is no phrase of itself."""
 

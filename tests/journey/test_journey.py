@@ -174,6 +174,8 @@ def test_a_run_reaches_the_leaderboard_through_a_moderator(
     page.locator("tr", has_text=first["id"]).locator("input.action-select").check()
     page.get_by_label("Action:").select_option("approve")
     page.get_by_role("button", name="Go").click()
+    page.get_by_label("Reason").select_option("nothing-against-it")
+    page.get_by_role("button", name="Approve").click()
     expect(page.locator(".messagelist")).to_be_visible()
 
     page.goto(f"{site.url}/")

@@ -121,7 +121,7 @@ def test_a_doubtful_run_is_asked_about_rejected_appealed_shown_and_verified(
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
 
     desk.goto(queue)
-    desk.get_by_label("Username").fill("moderator")
+    desk.get_by_label("User name or e-mail").fill("moderator")
     desk.get_by_label("Password").fill(PASSWORD)
     desk.get_by_role("button", name="Log in").click()
     expect(desk.locator("tr", has_text=public_id)).to_contain_text("needs review")

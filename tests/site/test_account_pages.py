@@ -53,24 +53,66 @@ def test_a_run_is_listed_with_its_status_level_and_next_step(ada: User) -> None:
     page = account(logged_in(ada))
     for part in ("pending", f"level {submission.level}", "Wait: a moderator", str(submission)):
         assert part in page.text
-    assert f"/runs/{submission}/" not in links(page)  # there is no page of it yet
+    assert f"/runs/{submission}/" in links(page)
 
 
-def test_a_shown_run_is_linked(ada: User, moderator: User) -> None:
+def test_a_shown_run_needs_nothing(ada: User, moderator: User) -> None:
     submission = send(ada)
     submission.approve(moderator)
+    text = account(logged_in(ada)).text
+    assert "approved" in text
+    assert "Nothing: it is on the board." in text
+
+
+def test_what_a_moderator_asks_is_the_next_step(ada: User, moderator: User) -> None:
+    submission = send(ada)
+    submission.request_changes(moderator, "Which driver was it?")
     page = account(logged_in(ada))
-    assert f"/runs/{submission}/" in links(page)
-    assert "approved" in page.text
+    assert "Which driver was it?" in page.text
+    assert "Answer what a moderator asks" in page.text
+    assert f"/runs/{submission}/answer/" in links(page)
+
+
+def test_an_appeal_is_offered_once(ada: User, moderator: User) -> None:
+    submission = send(ada)
+    submission.reject(moderator, "The clock is wrong.")
+    client = logged_in(ada)
+    assert f"/runs/{submission}/appeal/" in links(account(client))
+    submission.appeal(ada, "It is right.")
+    page = account(client)
+    assert "a moderator reads your appeal" in page.text
+    assert f"/runs/{submission}/appeal/" not in links(page)
+
+
+def test_a_duplicate_names_the_first_copy(ada: User, moderator: User) -> None:
+    first, second = send(ada), send(ada, make_bytes(generation_tps=40.0))
+    second.mark_duplicate(moderator, "It is the same run.", original=first)
+    assert f"a copy of {first}" in account(logged_in(ada)).text
+
+
+def test_every_verb_of_a_run_leads_to_a_form(ada: User, moderator: User) -> None:
+    submission = send(ada)
+    client = logged_in(ada)
+    for change in (
+        lambda: None,
+        lambda: submission.request_changes(moderator, "Which driver was it?"),
+        lambda: submission.reject(moderator, "The clock is wrong."),
+        lambda: submission.withdraw(ada),
+    ):
+        change()
+        ours = [link for link in links(account(client)) if link and f"{submission}/" in link]
+        assert ours
+        assert {client.get(link).status_code for link in ours} == {200}
 
 
 def test_the_reason_of_a_moderator_is_shown_as_text(ada: User, moderator: User) -> None:
     submission = send(ada)
-    submission.reject(moderator, f"The clock is wrong. {HOSTILE}")
+    hostile = HOSTILE.replace("\x00", "")  # PostgreSQL keeps none
+    submission.reject(moderator, f"The clock is wrong. {hostile}")
     answer = logged_in(ada).get("/account/").content.decode()
     assert "The clock is wrong." in answer
     assert "Read the reason" in answer
-    assert HOSTILE not in answer
+    assert hostile not in answer
 
 
 def test_findings_of_the_checks_are_shown(ada: User) -> None:
@@ -106,29 +148,17 @@ def test_the_page_asks_as_much_for_many_runs(
         client.get("/account/")
 
 
-def test_a_run_is_withdrawn_at_the_second_press(ada: User, moderator: User) -> None:
+def test_nobody_else_reads_an_address(ada: User, moderator: User) -> None:
     submission = send(ada)
     submission.approve(moderator)
-    client = logged_in(ada)
-    address = f"/account/runs/{submission}/withdraw/"
-    assert address in links(account(client))
-    assert "for good" in Page(client.get(address).content.decode()).text
-    assert Entry.objects.shown().count() == 1
-    client.post(address)
-    submission.refresh_from_db()
-    assert submission.status == "withdrawn"
-    assert Entry.objects.shown().count() == 0
-    again = client.post(address, follow=True)
-    assert "nothing changes it any more" in Page(again.content.decode()).text
-
-
-def test_nobody_withdraws_the_run_of_another(ada: User) -> None:
-    submission = send(person("grace"))
-    client = logged_in(ada)
-    assert client.get(f"/account/runs/{submission}/withdraw/").status_code == 404
-    assert client.post(f"/account/runs/{submission}/withdraw/").status_code == 404
-    submission.refresh_from_db()
-    assert submission.status == "pending"
+    grace = logged_in(person("grace"))
+    for address in (
+        *("/", "/trending/", f"/runs/{submission}/", "/api/v1/leaderboard/"),
+        *(f"{SUBMISSIONS}{submission}/", f"/api/v1/runs/{submission}/"),
+    ):
+        answer = grace.get(address)
+        assert answer.status_code == 200, address
+        assert ada.email not in answer.content.decode()
 
 
 def close(client: Client, name: str = "ada", runs: str = "keep") -> Any:
