@@ -14,12 +14,10 @@ from bench_loop.machine.devices import find_device
 from bench_loop.result import outline
 from bench_loop.result.records import Aggregates, Gpu, Machine, RunHeader, Speed, Spread
 from bench_loop.scoring.speed import reach
-from leaderboard.bands import update_bands
+from leaderboard import locks, names, stacks
 from leaderboard.models import CPU_ONLY, Entry, Outline
+from leaderboard.models.names import LONGEST_NAME
 from runs.models import Run
-
-LONGEST_NAME = 255
-"""Characters of a name in a list; longer ones would fit no index of PostgreSQL."""
 
 LONGEST_REASON = 1000
 
@@ -28,13 +26,29 @@ SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", 
 
 @transaction.atomic
 def publish(run: Run, *, level: str, is_local: bool) -> Entry:
-    """Show `run` on the leaderboard; an entry that was withdrawn comes back."""
+    """Show `run` on the leaderboard; an entry that was withdrawn comes back.
+
+    Its stack, the run that stands for it, and the bands of its league change with it. Publish one
+    run a transaction: the locks of several are held in the order of publishing, and two such
+    transactions could wait for each other.
+    """
     header = run.run_header()
     reason = not_ranked_reason(header)
+    found = columns(header)
+    locks.share_names()
+    alias = names.alias_of(header.subject)
+    before = Entry.objects.filter(run=run).values_list("stack_id", "stack__league__key").first()
+    old_stack, old_league = before or (None, None)
+    leagues = locks.lock_leagues(filter(None, (found["league"], old_league)))
+    league = leagues[found["league"]]
+    stack = stacks.stack_for(alias.model, found["quantization"], found["device_class"], league)
     entry, _ = Entry.objects.update_or_create(
         run=run,
         defaults={
-            **columns(header),
+            **found,
+            "owner_id": _owner(run),
+            "alias": alias,
+            "stack": stack,
             "level": level,
             "is_local": is_local,
             "is_ranked": not reason,
@@ -45,10 +59,18 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
         },
     )
     _keep_outline(entry, run)
-    update_bands(entry.league)
-    entry.refresh_from_db(fields=["band_low", "band_high"])
+    stacks.refresh({stack.pk, *([old_stack] if old_stack else [])})
+    entry.refresh_from_db(fields=["band_low", "band_high", "stack"])
     run.record("published", {"model_id": entry.model_id, "level": level})
     return entry
+
+
+def _owner(run: Run) -> int | None:
+    """Whose run it is; None: it came from this installation's own results folder."""
+    owner: int | None = (
+        Run.objects.filter(pk=run.pk).values_list("submission__owner", flat=True).first()
+    )
+    return owner
 
 
 def _keep_outline(entry: Entry, run: Run) -> None:
@@ -60,10 +82,17 @@ def _keep_outline(entry: Entry, run: Run) -> None:
 
 @transaction.atomic
 def withdraw(run: Run, reason: str) -> None:
-    """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
+    """Take `run` off the leaderboard, if it is there; its row stays as a tombstone.
+
+    Another run of its stack comes to stand for it, and its league gets new bands.
+    """
     shown = Entry.objects.shown().filter(run=run)
-    if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
-        update_bands(run.entry.league)
+    locks.lock_leagues(shown.values_list("league", flat=True))
+    if shown.update(
+        withdrawn_at=timezone.now(), withdrawn_reason=reason, band_low=None, band_high=None
+    ):
+        stack = Entry.objects.values_list("stack_id", flat=True).get(run=run)
+        stacks.refresh([stack] if stack else [])
         run.record("withdrawn", {})
 
 
