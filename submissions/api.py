@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
+from leaderboard import versions
 from runs.models import Run
 from submissions import checks, intake
 from submissions.checks import Finding
@@ -270,6 +271,7 @@ class RunView(APIView):
                 "url": request.build_absolute_uri(run.get_absolute_url()),
                 "source": run.source,
                 "created_at": run.created_at,
+                "stack": versions.as_json(public_id),
                 "run": run.header,
             }
         )
