@@ -15,6 +15,8 @@ from bench_loop.result.records import Subject
 from leaderboard.models import LanguageModel, ModelAlias, ModelSlug
 from leaderboard.models.names import LONGEST_NAME, LONGEST_SLUG
 
+SLUG = re.compile(rf"[a-z0-9.-]{{1,{LONGEST_SLUG}}}")
+
 
 def alias_of(subject: Subject) -> ModelAlias:
     """The alias of what a run was made with, stored now if it is new.
@@ -58,7 +60,9 @@ def _stored_alias(
 
 def model_at(slug: str) -> LanguageModel | None:
     """The model that a slug leads to: old slugs, and those of merged models, lead to another's."""
-    known = ModelSlug.objects.select_related("model").filter(slug=slug[:LONGEST_SLUG]).first()
+    if not SLUG.fullmatch(slug):
+        return None
+    known = ModelSlug.objects.select_related("model").filter(slug=slug).first()
     return known.model.current() if known else None
 
 

@@ -39,11 +39,11 @@ EVIDENCE = {
 @require_safe
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Which model works on your machine?"""
-    if present := with_present_models(request.GET):
-        return redirect(f"?{present.urlencode()}")
     chosen = EntryFilter(request.GET, queryset=rows.board_entries(Entry.objects.rows()))
     if wrong := faults(chosen):
         return _bad_filter(request, wrong)
+    if present := with_present_models(request.GET):
+        return redirect(f"/?{present.urlencode()}")
     page = Paginator(chosen.qs, rows.ROWS).get_page(request.GET.get("page"))
     keep_order = bool(request.GET.get("ordering"))
     filters = _active(request)

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from bench_loop.report.figures import EN_DASH
 
-_FINE_BELOW = 2.0
-"""Points of a range that whole numbers would hide."""
-
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
@@ -36,11 +33,11 @@ class Repeats:
 
     @property
     def range(self) -> str:
-        """`61–68`; empty where there is only one run, or no score."""
+        """`61–68`, or `61` for less than a point; empty with a single run, or without scores."""
         if self.runs < 2 or self.low is None or self.high is None:
             return ""
-        digits = 1 if self.high - self.low < _FINE_BELOW else 0
-        return f"{self.low:.{digits}f}{EN_DASH}{self.high:.{digits}f}"
+        low, high = f"{self.low:.0f}", f"{self.high:.0f}"
+        return low if low == high else f"{low}{EN_DASH}{high}"
 
     @property
     def withdrawn_text(self) -> str:
