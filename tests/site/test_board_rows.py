@@ -155,11 +155,24 @@ def test_a_run_page_lists_the_versions_and_says_which_is_shown(three_runs: list[
     assert "rank band" not in page.split("Signal path")[0]
 
 
-def test_only_the_owners_own_runs_are_versions(three_runs: list[Entry], stranger: User) -> None:
+def test_runs_of_other_owners_are_listed_apart(three_runs: list[Entry], stranger: User) -> None:
     entry = show_run(40.0, number=9, owner=stranger)
     page = text(entry.get_absolute_url())
     assert "4 runs, 2 owners" in page
-    assert "by this owner" not in page
+    own, others = page.split("1 by this owner")[1].split("3 by others")
+    assert entry.run.public_id in own
+    for other in three_runs:
+        assert other.run.public_id in others
+    stack = Client().get(f"/api/v1{entry.get_absolute_url()}").json()["stack"]
+    assert stack["versions"] == [entry.run.public_id]
+    assert stack["other_runs"] == [one.run.public_id for one in three_runs]
+
+
+def test_withdrawn_runs_are_counted_and_not_listed(three_runs: list[Entry]) -> None:
+    withdraw(three_runs[2].run, "mistake")
+    page = text(three_runs[0].get_absolute_url())
+    assert "2 by this owner1 withdrawn" in page
+    assert three_runs[2].run.public_id not in page
 
 
 def test_a_runs_detail_tells_its_stack_and_versions(three_runs: list[Entry]) -> None:
