@@ -31,6 +31,7 @@ from bench_loop.result.records import RunHeader, Spread
 from bench_loop.scoring.paired import compare_runs
 from leaderboard import publish
 from leaderboard.models import Entry
+from leaderboard.models.names import LONGEST_NAME
 from runs.models import Run
 from submissions.anonymous import is_anonymous
 from submissions.models import Grade, Submission
@@ -311,7 +312,7 @@ def _like(header: RunHeader) -> QuerySet[Submission]:
         run__grade__isnull=False,
         status=Submission.Status.APPROVED,
         run__entry__league=league_of(header),
-        run__entry__device_class=header.machine.device_class[: publish.LONGEST_NAME],
+        run__entry__device_class=header.machine.device_class[:LONGEST_NAME],
         run__header__subject__weights_digest=header.subject.weights_digest,
     )
 

@@ -21,7 +21,6 @@ from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.rescore import Rescore, rescore, wants_sandbox
 from bench_loop.errors import PackError, ResultError
 from bench_loop.scoring.constants import SCORING_VERSION
-from leaderboard.bands import update_bands
 from leaderboard.models import Entry
 from runs.models import Run
 from submissions import levels, rejudging
@@ -187,14 +186,8 @@ def _show(campaign: Regrade, judged: list[Judgement]) -> None:
     runs = [one.run_id for one in judged]
     submissions = Submission.objects.select_for_update().filter(run__in=runs).order_by("pk")
     by_run = {submission.run_id: submission for submission in submissions}
-    touched = {one.league for one in judged if one.league}
-    rejudging.lock(touched)
+    touched = rejudging.apply(judged, is_kept=campaign.pk is not None)
     for one in judged:
-        touched |= rejudging.apply(one)
-    for league in sorted(touched):
-        update_bands(league)
-    for one in judged:
-        rejudging.applied(one, is_kept=campaign.pk is not None)
         submission = by_run.get(one.run_id)
         if submission is not None and one.is_changed:
             _record(submission, one, campaign.reason)

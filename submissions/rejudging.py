@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from bench_loop.result.records import RunResult
 from leaderboard import publish
-from leaderboard.bands import update_bands
 from leaderboard.models import Entry
 from runs.models import Run
 from runs.verdicts import differing_verdicts
@@ -47,34 +46,31 @@ def _band(entry: Entry | None) -> list[int] | None:
     return [entry.band_low, entry.band_high]
 
 
-def apply(one: Judgement) -> frozenset[str]:
-    """Give the run and its entry what was judged. Gives the leagues whose bands are to be made."""
-    if one.header_after is None:
-        return frozenset()
-    run = Run.objects.get(pk=one.run_id)
-    run.header, run.verdicts = one.header_after, one.verdicts_after
-    run.save(update_fields=["header", "verdicts"])
-    return publish.update(run)
+def apply(judged: Sequence[Judgement], *, is_kept: bool = True) -> frozenset[str]:
+    """Give the runs and their entries what was judged, all at once, and note how they stand then.
 
-
-def applied(one: Judgement, *, is_kept: bool = True) -> None:
-    """Note that it is shown, and in which band; call it when the bands are made."""
-    one.applied_at = timezone.now()
-    one.band_after = _band(Entry.objects.filter(run=one.run_id).first())
-    if is_kept:
-        one.save()
-
-
-def lock(leagues: Collection[str]) -> None:
-    """Hold all entries of `leagues` in one order, so that no two writers wait for each other."""
-    list(Entry.objects.select_for_update().filter(league__in=leagues).order_by("pk"))
+    Call it in a transaction that holds their submissions. Gives the leagues that were touched. A
+    judgement that is not to be kept is only told how it would stand.
+    """
+    changed = [one for one in judged if one.header_after is not None]
+    for one in changed:
+        Run.objects.filter(pk=one.run_id).update(
+            header=one.header_after, verdicts=one.verdicts_after
+        )
+    leagues = publish.update([one.run_id for one in changed])
+    entries = {
+        entry.run_id: entry
+        for entry in Entry.objects.filter(run__in=[one.run_id for one in judged])
+    }
+    for one in judged:
+        one.applied_at = timezone.now()
+        one.band_after = _band(entries.get(one.run_id))
+        if is_kept:
+            one.save()
+    return leagues
 
 
 @transaction.atomic
 def keep(run: Run, filed: RunResult, judged: RunResult) -> None:
     """Give `run` the verdicts and scores of `judged`, with a record of what it had before."""
-    one = judgement(run, filed, judged)
-    lock([one.league])
-    for league in sorted(apply(one)):
-        update_bands(league)
-    applied(one)
+    apply([judgement(run, filed, judged)])

@@ -158,7 +158,12 @@ class RunSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
     source = serializers.ChoiceField(choices=("local", "upload"))  # type: ignore[assignment]
     created_at = serializers.DateTimeField()
-    run = serializers.DictField(help_text="The result file without its trials.")
+    stack = serializers.DictField(
+        allow_null=True, help_text="The runs of the same stack; null: the run is not shown."
+    )
+    run = serializers.DictField(
+        help_text="The result file without its trials, with this site's scores."
+    )
 
 
 class ChangesSerializer(serializers.Serializer[Any]):

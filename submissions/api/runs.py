@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from leaderboard import versions
 from runs.models import Run
 from submissions.api.base import ApiView, reader_of
 from submissions.api.described import described
@@ -46,6 +47,7 @@ class RunView(ApiView):
                 "url": request.build_absolute_uri(run.get_absolute_url()),
                 "source": run.source,
                 "created_at": run.created_at,
+                "stack": versions.as_json(public_id),
                 "run": run.header,
             }
         )

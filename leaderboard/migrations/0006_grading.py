@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0004_custom_reason'),
+        ('leaderboard', '0005_stacks_and_names'),
     ]
 
     operations = [
