@@ -5,11 +5,15 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
 from bench_loop.errors import UsageError
+
+_LOADING = threading.RLock()
+"""Held while a plug-in is loaded, so that no other thread sees half of it."""
 
 
 def names(folder: Path) -> list[str]:
@@ -41,8 +45,11 @@ def load(kind: str, folder: Path, name: str) -> ModuleType:
 def load_file(name: str, path: Path) -> ModuleType:
     """The module in `path`, loaded once under `name`, which no other file may have."""
     qualified = f"bench_loop_plugins.{name}"
-    if qualified in sys.modules:
-        return sys.modules[qualified]
+    with _LOADING:
+        return sys.modules.get(qualified) or _executed(qualified, path)
+
+
+def _executed(qualified: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(qualified, path)
     assert spec is not None
     assert spec.loader is not None

@@ -79,7 +79,11 @@ def _prepare_database() -> None:
     from django.conf import settings
     from django.core.management import call_command
 
+    from leaderboard import rebuild
+
     call_command("migrate", verbosity=0, interactive=False)
+    if rebuild.is_needed():
+        rebuild.rebuild_stacks()
     if settings.BENCHLOOP_ROLE == "local":
         from benchloop_site.local_login import local_user
         from leaderboard.tasks import show_local_results

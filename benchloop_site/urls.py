@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.apps import apps
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from benchloop_site import local_login
+from benchloop_site.api_pages import SchemaView, reference
 
 admin.site.site_header = admin.site.site_title = "BenchLoop"
 admin.site.index_title = "Users, keys and moderation"
@@ -22,6 +24,9 @@ if has_accounts:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("submissions.urls")),
     path("api/v1/", include("leaderboard.api_urls")),
+    path("api/", RedirectView.as_view(pattern_name="api-docs")),
+    path("api/docs/", reference, name="api-docs"),
+    path("api/schema/", SchemaView.as_view(), name="api-schema"),
     path("admin/", admin.site.urls),
     path("enter/", local_login.enter, name="enter"),
     path("", include("submissions.page_urls")),

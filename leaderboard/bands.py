@@ -1,25 +1,45 @@
-"""Rank bands of a league, computed when its runs are published and stored with the entries."""
+"""Rank bands of a league, computed when one of its stacks changes, stored with the shown runs."""
 
 from __future__ import annotations
 
+from django.db.models import F
+
 from bench_loop.scoring.bands import RankedRow, rank_bands
-from leaderboard.models import Entry
+from bench_loop.scoring.constants import BAND_ROWS, SCORING_VERSION
+from leaderboard.models import Entry, League
+
+BANDS = ["band_low", "band_high"]
 
 
-def update_bands(league: str) -> None:
-    """Store the bands of all entries of `league`; call it in the transaction that changed one."""
-    entries = list(Entry.objects.filter(league=league).select_for_update().order_by("pk"))
-    rows = {entry.pk: row for entry in entries if (row := _row(entry)) is not None}
-    bands = dict(zip(rows, rank_bands(list(rows.values())), strict=True))
-    for entry in entries:
-        band = bands.get(entry.pk)
-        entry.band_low = band.low if band else None
-        entry.band_high = band.high if band else None
-    Entry.objects.bulk_update(entries, ["band_low", "band_high"])
+def update_bands(league: League) -> None:
+    """Store the bands of the runs that stand for the league's stacks. Call it with the lock held.
+
+    The best BAND_ROWS rows get one, and only runs scored by the present formulas are rows.
+    """
+    best = list(
+        Entry.objects.filter(
+            stack__league=league,
+            stack__shown=F("pk"),
+            is_ranked=True,
+            scoring_version=SCORING_VERSION,
+            overall_score__isnull=False,
+        )
+        .only("overall_score", "overall_score_low", "overall_score_high", *BANDS)
+        .order_by("-overall_score", "pk")[:BAND_ROWS]
+    )
+    bands = rank_bands([_row(entry) for entry in best])
+    changed = []
+    for entry, band in zip(best, bands, strict=True):
+        found = (band.low, band.high) if band else (None, None)
+        if (entry.band_low, entry.band_high) != found:
+            entry.band_low, entry.band_high = found
+            changed.append(entry)
+    Entry.objects.bulk_update(changed, BANDS)
+    kept = [entry.pk for entry in best]
+    others = Entry.objects.filter(league=league.key, band_low__isnull=False).exclude(pk__in=kept)
+    others.update(band_low=None, band_high=None)
 
 
-def _row(entry: Entry) -> RankedRow | None:
-    """The entry's place in the comparison; None when it has none."""
-    if entry.overall_score is None or not entry.is_ranked or entry.withdrawn_at is not None:
-        return None
+def _row(entry: Entry) -> RankedRow:
+    assert entry.overall_score is not None
     return RankedRow(entry.overall_score, entry.overall_score_low, entry.overall_score_high)

@@ -13,50 +13,25 @@ from django.utils import timezone
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, PROFILE_ORDER, Bounds, Column, Standing
 from bench_loop.report.printable import one_line
+from bench_loop.report.repeats import Repeats
+from bench_loop.result.signature import short
 from bench_loop.scoring import constants
-from leaderboard.filters import EntryFilter
-from leaderboard.models import CPU_ONLY, Entry
+from leaderboard.models import CPU_ONLY, Entry, Stack
 
 ROWS = 100
 """Rows on a page of the board."""
-OPTIONS = 20
-"""Choices of a facet before the rest folds."""
-FACETS = (
-    ("harness", "Harness", "harness"),
-    ("gpu", "GPU", "gpu_model"),
-    ("profile", "Profile", "profile"),
-    ("quantization", "Quantization", "quantization"),
-)
-"""Facets of the rail: name in the address, title, column."""
+SIGNED_SHOWN = 5
+"""Other runs of one installation that a run names."""
 
 SCORES = ("overall", "quality", "speed", "reliability", "value")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """A choice of a facet: how many rows it would give beside the other filters."""
-
-    value: str
-    label: str
-    count: int
-    is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """A group of choices in the filter rail; `folded` come only on demand."""
-
-    name: str
-    title: str
-    options: tuple[Option, ...]
-    folded: tuple[Option, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
-    """What the whole board was computed from."""
+    """What the whole board was computed from: its runs, and the rows that they make."""
 
     runs: int
+    stacks: int
     ranked: int
     latest: str | None
 
@@ -90,8 +65,8 @@ def trending_entries(days: int, now: datetime | None = None) -> QuerySet[Entry]:
 
 
 def device_entries(gpu: str, memory_gb: float | None) -> QuerySet[Entry]:
-    """Ranked entries measured on this device, best first."""
-    entries = without_results(Entry.objects.shown().best_first()).filter(gpu_model=gpu)
+    """The rows of the board that were measured on this device, best first."""
+    entries = without_results(Entry.objects.rows().best_first()).filter(gpu_model=gpu)
     return entries if memory_gb is None else entries.filter(gpu_memory_gb=memory_gb)
 
 
@@ -104,18 +79,21 @@ def entries_in_order(public_ids: Sequence[str]) -> list[Entry]:
 
 def shown() -> Shown:
     """How much there is on the board, filters aside."""
+    is_row = Q(stack__shown=F("pk"))
     counts = Entry.objects.shown().aggregate(
-        runs=Count("pk"), ranked=Count("pk", filter=Q(is_ranked=True))
+        runs=Count("pk"),
+        stacks=Count("pk", filter=is_row),
+        ranked=Count("pk", filter=is_row & Q(is_ranked=True)),
     )
     latest = Entry.objects.shown().order_by("-finished_at").values_list("finished_at", flat=True)
     newest = latest.first()
-    return Shown(counts["runs"], counts["ranked"], figures.moment(newest) if newest else None)
+    return Shown(**counts, latest=figures.moment(newest) if newest else None)
 
 
 def devices() -> list[tuple[str, float | None, int]]:
-    """Every device on the board with its memory and number of entries, most measured first."""
+    """Every device on the board with its memory and number of rows, most measured first."""
     rows = (
-        Entry.objects.shown()
+        Entry.objects.rows()
         .filter(gpu_model__isnull=False)
         .values_list("gpu_model", "gpu_memory_gb")
         .annotate(count=Count("pk"))
@@ -124,33 +102,31 @@ def devices() -> list[tuple[str, float | None, int]]:
     return [(model or "", memory, count) for model, memory, count in rows]
 
 
-def facets(parameters: QueryDict) -> tuple[Facet, ...]:
-    """The filter rail. A choice that would give nothing is there, with the count 0."""
-    return tuple(_facet(parameters, *facet) for facet in FACETS)
-
-
-def _facet(parameters: QueryDict, name: str, title: str, column: str) -> Facet:
-    others = parameters.copy()
-    others.pop(name, None)
-    reachable = EntryFilter(others, queryset=Entry.objects.shown()).qs.order_by().values("pk")
-    rows = (
-        Entry.objects.shown()
-        .exclude(**{f"{column}__isnull": True})
-        .values_list(column)
-        .annotate(count=Count("pk", filter=Q(pk__in=reachable)))
-        .order_by("-count", column)
+def row(entry: Entry) -> Standing:
+    """An entry that stands for its stack, under its model's one name."""
+    found, stack = standing(entry), entry.stack
+    assert stack is not None
+    return replace(
+        found,
+        stack=replace(found.stack, model=one_line(stack.model.name)),
+        repeats=repeats(stack),
     )
-    chosen = {value.lower() for value in parameters.getlist(name)}
-    options = [
-        Option(value, one_line(value), count, value.lower() in chosen) for value, count in rows
-    ]
-    kept = [option for place, option in enumerate(options) if place < OPTIONS or option.is_chosen]
-    folded = [option for option in options if option not in kept]
-    return Facet(name, title, tuple(kept), tuple(folded))
+
+
+def repeats(stack: Stack) -> Repeats:
+    """How often a stack was measured."""
+    return Repeats(
+        stack.run_count,
+        stack.owner_count,
+        stack.overall_low,
+        stack.overall_high,
+        stack.uncounted_count,
+        stack.withdrawn_count,
+    )
 
 
 def standing(entry: Entry) -> Standing:
-    """An entry as a row's numbers."""
+    """A single entry as a row's numbers."""
     generation = _rate(entry.generation_tps, entry.generation_tps_reach, entry.generation_tps_stdev)
     ttft = _rate(entry.ttft_s, entry.ttft_s_reach)
     has_band = entry.band_low is not None and entry.band_high is not None
@@ -207,7 +183,31 @@ def trust(entry: Entry) -> views.Trust:
     """The level of an entry; what comes from this machine's own files is only `local`."""
     if entry.withdrawn_at is not None:
         return views.trust("withdrawn")
-    return views.trust("local" if entry.is_local else entry.level)
+    word = "local" if entry.is_local else entry.level
+    found = views.trust(word, is_signed=bool(entry.run.signing_key))
+    is_part = entry.is_sampled and word == "consistent"
+    return replace(found, word=f"{word} (sampled)") if is_part else found
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The key that a run was signed with, and how many shown runs there are besides by it."""
+
+    key: str
+    """As people compare it: the first digits of its hash."""
+    others: int
+    latest: tuple[Entry, ...]
+    """Of those the newest."""
+
+
+def signature(entry: Entry) -> Signature | None:
+    """Which installation signed a run; None: it is not signed."""
+    key = entry.run.signing_key
+    if not key:
+        return None
+    others = Entry.objects.shown().filter(run__signing_key=key).exclude(pk=entry.pk)
+    latest = without_results(others).order_by("-finished_at", "-pk")[:SIGNED_SHOWN]
+    return Signature(short(key), others.count(), tuple(latest))
 
 
 def columns(parameters: QueryDict) -> tuple[Column, ...]:

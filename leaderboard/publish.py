@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -14,12 +15,10 @@ from bench_loop.machine.devices import find_device
 from bench_loop.result import outline
 from bench_loop.result.records import Aggregates, Gpu, Machine, RunHeader, Speed, Spread
 from bench_loop.scoring.speed import reach
-from leaderboard.bands import update_bands
-from leaderboard.models import CPU_ONLY, Entry, Outline
+from leaderboard import locks, names, stacks
+from leaderboard.models import CPU_ONLY, Entry, League, Outline
+from leaderboard.models.names import LONGEST_NAME
 from runs.models import Run
-
-LONGEST_NAME = 255
-"""Characters of a name in a list; longer ones would fit no index of PostgreSQL."""
 
 LONGEST_REASON = 1000
 
@@ -28,13 +27,29 @@ SCORES = ("overall_score", "quality_score", "speed_score", "reliability_score", 
 
 @transaction.atomic
 def publish(run: Run, *, level: str, is_local: bool) -> Entry:
-    """Show `run` on the leaderboard; an entry that was withdrawn comes back."""
+    """Show `run` on the leaderboard; an entry that was withdrawn comes back.
+
+    Its stack, the run that stands for it, and the bands of its league change with it. Publish one
+    run a transaction: the locks of several are held in the order of publishing, and two such
+    transactions could wait for each other.
+    """
     header = run.run_header()
     reason = not_ranked_reason(header)
+    found = columns(header)
+    locks.share_names()
+    alias = names.alias_of(header.subject)
+    before = Entry.objects.filter(run=run).values_list("stack_id", "stack__league__key").first()
+    old_stack, old_league = before or (None, None)
+    leagues = locks.lock_leagues(filter(None, (found["league"], old_league)))
+    league = leagues[found["league"]]
+    stack = stacks.stack_for(alias.model, found["quantization"], found["device_class"], league)
     entry, _ = Entry.objects.update_or_create(
         run=run,
         defaults={
-            **columns(header),
+            **found,
+            "owner_id": _owner(run),
+            "alias": alias,
+            "stack": stack,
             "level": level,
             "is_local": is_local,
             "is_ranked": not reason,
@@ -45,10 +60,18 @@ def publish(run: Run, *, level: str, is_local: bool) -> Entry:
         },
     )
     _keep_outline(entry, run)
-    update_bands(entry.league)
-    entry.refresh_from_db(fields=["band_low", "band_high"])
+    stacks.refresh({stack.pk, *([old_stack] if old_stack else [])})
+    entry.refresh_from_db(fields=["band_low", "band_high", "stack"])
     run.record("published", {"model_id": entry.model_id, "level": level})
     return entry
+
+
+def _owner(run: Run) -> int | None:
+    """Whose run it is; None: it came from this installation's own results folder."""
+    owner: int | None = (
+        Run.objects.filter(pk=run.pk).values_list("submission__owner", flat=True).first()
+    )
+    return owner
 
 
 def _keep_outline(entry: Entry, run: Run) -> None:
@@ -59,11 +82,64 @@ def _keep_outline(entry: Entry, run: Run) -> None:
 
 
 @transaction.atomic
+def update(run_ids: Collection[int]) -> frozenset[str]:
+    """Bring the entries of these runs up to date with the scores that the runs have now.
+
+    They stay shown or withdrawn, at their level, and of their age; stacks and bands change with
+    them, all at once. Runs without an entry are left out. Gives the leagues that were touched.
+    """
+    entries = {entry.run_id: entry for entry in Entry.objects.filter(run__in=run_ids)}
+    found = {run: columns(Run.objects.get(pk=run).run_header()) for run in sorted(entries)}
+    locks.share_names()
+    keys = {entry.league for entry in entries.values()} | {one["league"] for one in found.values()}
+    leagues = locks.lock_leagues(keys)
+    touched: set[int] = set()
+    for run_id, changed in found.items():
+        touched |= _update(entries[run_id], changed, leagues[changed["league"]])
+    stacks.refresh(touched)
+    return frozenset(keys)
+
+
+def _update(entry: Entry, changed: dict[str, Any], league: League) -> set[int]:
+    """One entry of `update`. Gives the stacks that it left and came to."""
+    run = Run.objects.get(pk=entry.run_id)
+    header = run.run_header()
+    reason = not_ranked_reason(header)
+    alias = names.alias_of(header.subject)
+    stack = stacks.stack_for(alias.model, changed["quantization"], changed["device_class"], league)
+    Entry.objects.filter(pk=entry.pk).update(
+        **changed,
+        alias=alias,
+        stack=stack,
+        is_ranked=not reason,
+        not_ranked_reason=reason,
+        band_low=None,
+        band_high=None,
+    )
+    _keep_outline(entry, run)
+    if entry.withdrawn_at is None:
+        run.record("rescored", {"overall_score": header.aggregates.overall_score})
+    return {stack.pk} | ({entry.stack_id} if entry.stack_id else set())
+
+
+def show_evidence(run: Run, evidence: list[dict[str, str]], *, is_sampled: bool) -> None:
+    """Keep with the entry of `run`, if it has one, what speaks for its level."""
+    Entry.objects.filter(run=run).update(evidence=evidence, is_sampled=is_sampled)
+
+
+@transaction.atomic
 def withdraw(run: Run, reason: str) -> None:
-    """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
+    """Take `run` off the leaderboard, if it is there; its row stays as a tombstone.
+
+    Another run of its stack comes to stand for it, and its league gets new bands.
+    """
     shown = Entry.objects.shown().filter(run=run)
-    if shown.update(withdrawn_at=timezone.now(), withdrawn_reason=reason):
-        update_bands(run.entry.league)
+    locks.lock_leagues(shown.values_list("league", flat=True))
+    if shown.update(
+        withdrawn_at=timezone.now(), withdrawn_reason=reason, band_low=None, band_high=None
+    ):
+        stack = Entry.objects.values_list("stack_id", flat=True).get(run=run)
+        stacks.refresh([stack] if stack else [])
         run.record("withdrawn", {})
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from leaderboard import views
+from leaderboard import export_views, views
 
 urlpatterns = [
     path("", views.leaderboard, name="leaderboard"),
     path("runs/<slug:public_id>/", views.run, name="run"),
+    path("leaderboard.csv", export_views.leaderboard_csv, name="leaderboard-csv"),
+    path("leaderboard.md", export_views.leaderboard_markdown, name="leaderboard-markdown"),
+    path("leaderboard.json", export_views.leaderboard_json, name="leaderboard-json"),
+    path("models/<str:slug>/", views.model, name="model"),
     path("compare/", views.compare, name="compare"),
     path("matrix/", views.matrix, name="matrix"),
     path("matrix.csv", views.matrix_csv, name="matrix-csv"),

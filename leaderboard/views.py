@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
@@ -17,46 +19,68 @@ from bench_loop.report.side_by_side import LETTERS, side_by_side
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard import board as rows
 from leaderboard import matrix as matrices
-from leaderboard.filters import EntryFilter, unknown_filters
+from leaderboard.facets import facets, hidden_matches
+from leaderboard.filters import EntryFilter, faults, view_query, with_present_models
 from leaderboard.models import LEVELS, Entry
+from leaderboard.names import model_at
 from leaderboard.prose import methodology_page
+from leaderboard.versions import entry_with_stack, versions_of
 
 THEMES = ("dark", "light", "system")
 THEME_SECONDS = 365 * 24 * 3600
 TRENDING_DAYS = 14
 EVIDENCE = {
     "reported": "The file follows the schema and every trial is stored.",
-    "consistent": "Every score was computed again from the trials and came out the same.",
-    "reproduced": "Another owner measured the same configuration within the tolerances.",
+    "consistent": "Every score was computed again from the trials, every verdict from the stored "
+    "output, and all came out the same.",
+    "reproduced": "Another owner measured the same weights with the same settings on the same "
+    "class of device: generation within 10 %, time to first token within 20 %, quality neither "
+    "better nor worse.",
     "verified": "A moderator looked at it and decided.",
 }
-"""What stands behind each rung of trust."""
+"""What stands behind each rung of trust, where an entry does not tell it by figures."""
 
 
 @require_safe
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Which model works on your machine?"""
-    wrong = unknown_filters(request.GET)
-    chosen = EntryFilter(request.GET, queryset=rows.board_entries(Entry.objects.shown()))
-    if wrong or not chosen.is_valid():  # type: ignore[no-untyped-call]
-        names = wrong or sorted(chosen.errors)
-        return render(request, "leaderboard/bad_filter.html", {"names": names}, status=400)
+    chosen = EntryFilter(request.GET, queryset=rows.board_entries(Entry.objects.rows()))
+    if wrong := faults(chosen):
+        return _bad_filter(request, wrong)
+    if present := with_present_models(request.GET):
+        return redirect(f"/?{present.urlencode()}")
     page = Paginator(chosen.qs, rows.ROWS).get_page(request.GET.get("page"))
     keep_order = bool(request.GET.get("ordering"))
+    filters = _active(request)
     context = {
-        "board": board([rows.standing(entry) for entry in page], keep_order=keep_order),
+        "board": board([rows.row(entry) for entry in page], keep_order=keep_order),
         "columns": rows.columns(request.GET),
-        "facets": rows.facets(request.GET),
-        "filters": _active(request),
+        "facets": facets(request.GET, Entry.objects.rows()),
+        "filters": filters,
+        "hidden": hidden_matches(request.GET) if filters else 0,
         "page": page,
         "previous": _page_address(request, page.number - 1) if page.has_previous() else None,
         "next": _page_address(request, page.number + 1) if page.has_next() else None,
         "ordering": request.GET.get("ordering", ""),
         "searched": request.GET.get("q", ""),
+        "view": view_query(request.GET),
         "shown": rows.shown(),
         "scoring_version": SCORING_VERSION,
     }
     return render(request, "leaderboard/leaderboard.html", context)
+
+
+def _bad_filter(request: HttpRequest, wrong: dict[str, list[str]]) -> HttpResponse:
+    return render(request, "leaderboard/bad_filter.html", {"wrong": wrong}, status=400)
+
+
+@require_safe
+def model(request: HttpRequest, slug: str) -> HttpResponse:
+    """A model's lasting address: the board with its rows. Old slugs lead on for ever."""
+    found = model_at(slug)
+    if found is None:
+        raise Http404
+    return redirect(f"/?model={found.slug}")
 
 
 def _active(request: HttpRequest) -> list[str]:
@@ -80,18 +104,21 @@ def _page_address(request: HttpRequest, number: int) -> str:
 @require_safe
 def run(request: HttpRequest, public_id: str) -> HttpResponse:
     """One run with every suite and trial. Runs that were never published are not there."""
-    entry = Entry.objects.select_related("run").filter(run__public_id=public_id).first()
+    entry = entry_with_stack(public_id)
     if entry is None:
         raise Http404
     if entry.withdrawn_at is not None:
         return render(request, "leaderboard/withdrawn.html", _tombstone(entry))
-    standing = rows.standing(entry)
+    standing, versions = rows.standing(entry), versions_of(entry)
     context = {
+        "versions": versions,
+        "versions_template": "leaderboard/versions.html" if versions else "",
         "run": report.run_view(entry.run.result()),
         "entry": entry,
         "trust": standing.trust,
         "band": band_text(standing.band) if standing.band and not standing.not_ranked else "",
         "levels": _evidence(entry),
+        "signature": rows.signature(entry),
         "not_ranked": standing.not_ranked,
         "file": f"/api/v1/runs/{public_id}/result.json",
     }
@@ -114,8 +141,11 @@ def _tombstone(entry: Entry) -> dict[str, object]:
 def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:
     """The rungs of trust: name, what stands behind it, and whether this run has reached it."""
     reached = 0 if entry.is_local else [level for level, _ in LEVELS].index(entry.level) + 1
+    told: dict[str, list[str]] = defaultdict(list)
+    for one in entry.evidence:
+        told[one["level"]].append(report.one_line(one["sentence"], 400))
     return [
-        (level.capitalize(), EVIDENCE[level], place < reached)
+        (level.capitalize(), " ".join(told[level]) or EVIDENCE[level], place < reached)
         for place, (level, _) in enumerate(LEVELS)
     ]
 
@@ -161,7 +191,7 @@ def matrix(request: HttpRequest) -> HttpResponse:
         "matrix": found.view if found else None,
         "chosen": chosen,
         "most": matrices.MOST_RUNS,
-        "facets": rows.facets(request.GET),
+        "facets": facets(request.GET, Entry.objects.shown()),
         "filters": _active(request),
         "csv": f"/matrix.csv?{request.GET.urlencode()}",
         "scoring_version": SCORING_VERSION,
@@ -185,11 +215,9 @@ def _matrix_of(
     request: HttpRequest,
 ) -> tuple[matrices.Chosen, matrices.Made | None] | HttpResponse:
     """The runs that the address means and their matrix; or the answer to a wrong address."""
-    wrong = unknown_filters(request.GET)
     filters = matrices.filters_of(request.GET)
-    if wrong or not filters.is_valid():  # type: ignore[no-untyped-call]
-        names = wrong or sorted(filters.errors)
-        return render(request, "leaderboard/bad_filter.html", {"names": names}, status=400)
+    if wrong := faults(filters):
+        return _bad_filter(request, wrong)
     chosen = matrices.chosen_runs(filters.qs, request.GET)
     return chosen, matrices.made_of(chosen.runs) if chosen.runs else None
 
@@ -221,7 +249,7 @@ def my_gpu(request: HttpRequest) -> HttpResponse:
         entries = rows.device_entries(model, memory)[: rows.ROWS]
         context["chosen"] = rows.device(model, memory, None)
         context["chosen_key"] = _device_key(model, memory)
-        context["board"] = board([rows.standing(entry) for entry in entries])
+        context["board"] = board([rows.row(entry) for entry in entries])
         context["columns"] = COLUMNS
     return render(request, "leaderboard/my_gpu.html", context)
 

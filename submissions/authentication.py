@@ -1,29 +1,20 @@
-"""Who is asking, `Authorization: Bearer <key>`, and whether the key was made for that."""
+"""Who is asking: `Authorization: Bearer <key>`."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from submissions.keys import FORM, BadKeyError, find_key
 from submissions.models import ApiKey
 
-SCOPE_OF_METHOD = {"GET": "read", "HEAD": "read", "OPTIONS": "read", "POST": "submit"}
-OTHER_METHODS = "manage"
-
 
 class KeyAuthentication(BaseAuthentication):
-    """A request that shows a key which is not good is refused, never taken as anonymous.
-
-    So is one whose key lacks the scope, as a 403: `read` for GET, `submit` for POST, `manage` for
-    all else. A view says otherwise with `key_scopes`, such as `{"POST": "manage"}`.
-    """
+    """A request that shows a key which is not good is refused, never taken as anonymous."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiKey] | None:
         _refuse_key_in_address(request)
@@ -36,13 +27,6 @@ class KeyAuthentication(BaseAuthentication):
             key = find_key(parts[1].decode("latin-1"))
         except BadKeyError as error:
             raise AuthenticationFailed(f"{error} {where_keys_are_made(request)}") from error
-        scope = _scope_needed(request)
-        if not key.allows(scope):
-            raise PermissionDenied(
-                f"This API key was not made for that: it lacks the scope {scope!r}. "
-                f"{where_keys_are_made(request)}",
-                "scope_missing",
-            )
         return key.owner, key
 
     def authenticate_header(self, request: Request) -> str:
@@ -58,13 +42,6 @@ def where_keys_are_made(request: Request) -> str:
     if page is None or settings.BENCHLOOP_ROLE != "public":
         return "Who runs this site makes keys."
     return f"Keys are made at {request.build_absolute_uri(page)}."
-
-
-def _scope_needed(request: Request) -> str:
-    method = request.method or ""
-    view: Any = request.parser_context.get("view")
-    usual = SCOPE_OF_METHOD.get(method, OTHER_METHODS)
-    return str(getattr(view, "key_scopes", {}).get(method, usual))
 
 
 def _refuse_key_in_address(request: Request) -> None:

@@ -15,6 +15,7 @@ from bench_loop.result import strict_json
 from bench_loop.result.records import SCHEMA_VERSION, RunResult
 from bench_loop.result.store import field_path
 from bench_loop.result.strict_json import JSONError
+from bench_loop.result.upgrades import UPGRADES, UpgradeError, Upgrades
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 24
@@ -103,8 +104,11 @@ def _too_large() -> IntakeError:
     return IntakeError(413, "too_large", f"A result may have {MAX_BYTES:,} bytes, unpacked.")
 
 
-def parse(data: bytes) -> RunResult:
-    """The result that `data` holds. Raises IntakeError with the field."""
+def parse(data: bytes, upgrades: Upgrades = UPGRADES) -> RunResult:
+    """The result that `data` holds, in any version that is known.
+
+    Raises IntakeError with the field.
+    """
     document = load_strictly(data)
     check_values(document)
     trials = document.get("trials")
@@ -112,7 +116,14 @@ def parse(data: bytes) -> RunResult:
         message = f"A result may have {MAX_TRIALS:,} trials."
         raise IntakeError(422, "too_many_trials", message, {"trials": [message]})
     try:
-        return RunResult.model_validate_json(data, strict=True)
+        current = upgrades.upgraded(document)
+    except UpgradeError as error:
+        sentence = f"{error.sentence[0].upper()}{error.sentence[1:]}."
+        raise IntakeError(422, "unknown_version", sentence, {error.field: [sentence]}) from error
+    try:
+        return RunResult.model_validate_json(
+            data if current is document else json.dumps(current), strict=True
+        )
     except ValidationError as error:
         raise IntakeError(
             422,

@@ -91,6 +91,9 @@ class Manifest(Record):
     profiles: dict[PackProfile, tuple[str, ...] | Literal["all"]]
     settings: PackSettings = PackSettings()
     texts: dict[str, str] = Field({}, description="Name to file: what speed prompts are cut from.")
+    earlier: dict[str, TaggedHash] = Field(
+        {}, description="Versions before this one, with their hashes: such runs stay apart."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ class Pack:
     """Of a fresh pack: by profile, the official tasks that have no family; `custom`: of all."""
     is_private: bool = False
     """It is a person's own: never uploaded, never ranked."""
+    earlier: Mapping[str, str] = field(default_factory=dict)
+    """Its versions before this one, with their hashes."""
 
     def left_out_of(self, profile: str) -> int | None:
         """Official tasks of `profile` without a fresh instance; None: it is no fresh pack."""
@@ -237,6 +242,7 @@ def read_pack(folder: Path) -> Pack:
         texts=texts,
         folder=folder,
         source=source,
+        earlier=manifest.earlier,
     )
     return hashed(pack)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.result.compare import IMPORT_TITLES, core_settings
 from bench_loop.result.fingerprint import tagged_hash
 from bench_loop.result.records import RunHeader
 from bench_loop.scoring.constants import PUBLISHABLE_HALF_WIDTH, SCORING_VERSION
+
+RANKED_SINCE = "0.1.0"
+"""The first BenchLoop that measures as this one does; earlier runs are kept and not ranked."""
 
 
 def not_ranked_reason(header: RunHeader, *, may_be_fresh: bool = False) -> str:
@@ -25,8 +29,13 @@ def not_ranked_reason(header: RunHeader, *, may_be_fresh: bool = False) -> str:
     if header.scoring_version != SCORING_VERSION:
         scored = header.scoring_version[:20]
         return f"Scored by version {scored}; only version {SCORING_VERSION} is ranked."
+    if version_of(header.benchmark_version) < version_of(RANKED_SINCE):
+        measured = header.benchmark_version[:20]
+        return f"Measured by BenchLoop {measured}; only {RANKED_SINCE} and later are ranked."
     if any(suite.is_private for suite in header.suites):
         return "Private packs are never ranked."
+    if old := _earlier_suites(header):
+        return f"Made with earlier tasks: {', '.join(old)}."
     if header.settings.fresh_seed is not None and not may_be_fresh:
         return f"Fresh instances (seed {header.settings.fresh_seed}) stand in no ranking."
     if header.profile == CUSTOM.name:
@@ -44,6 +53,24 @@ def not_ranked_reason(header: RunHeader, *, may_be_fresh: bool = False) -> str:
     if any(width is not None and width > PUBLISHABLE_HALF_WIDTH for width in widths):
         return "The speed varied too much to be ranked."
     return ""
+
+
+def _earlier_suites(header: RunHeader) -> list[str]:
+    """The suites of the run, with their versions, that have another one today."""
+    official = set(pack_names())
+    return [
+        f"{suite.suite} {suite.version[:20]}"
+        for suite in header.suites
+        if suite.suite in official and suite.version != load_pack(suite.suite).version
+    ]
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """`0.1.0` as numbers that can be compared; empty, and so before all others, for other text."""
+    parts = text.split(".")
+    if not all(part.isascii() and part.isdigit() and len(part) < 9 for part in parts):
+        return ()
+    return tuple(map(int, parts))
 
 
 def league_of(header: RunHeader) -> str:

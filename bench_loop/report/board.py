@@ -9,6 +9,7 @@ from datetime import datetime
 from bench_loop.report import figures, plots
 from bench_loop.report.figures import EN_DASH, Figure
 from bench_loop.report.records import Span, StackName, Trust
+from bench_loop.report.repeats import Repeats
 
 PROFILE_ORDER = ("core", "full", "harness", "quick")
 """Profiles that are ranked, in the order of the board."""
@@ -35,6 +36,8 @@ class Standing:
     band: tuple[int, int] | None = None
     not_ranked: str = ""
     trust: Trust | None = None
+    repeats: Repeats | None = None
+    """None: the row is a single run, not one that stands for a stack."""
 
     @property
     def overall(self) -> float:
@@ -99,6 +102,7 @@ class Row:
     finished_sort: str
     trust: Trust | None
     reason: str
+    repeats: Repeats | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ class Board:
     groups: tuple[Group, ...]
     lede: tuple[Span, ...]
     picks: tuple[Pick, ...]
+    has_repeats: bool
+    """Whether the rows are stacks, with a column for their numbers of runs."""
 
 
 def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
@@ -156,7 +162,13 @@ def board(standings: Sequence[Standing], *, keep_order: bool = False) -> Board:
         rows = tuple(_row(standing, None, None) for standing in others)
         groups.append(Group("Not ranked" if keep_order else "Not ranked, newest first", rows))
     first_league = leagues[0] if leagues else []
-    return Board(axis, tuple(groups), board_lede(first_league, others), picks(first_league))
+    return Board(
+        axis,
+        tuple(groups),
+        board_lede(first_league, others),
+        picks(first_league),
+        has_repeats=any(standing.repeats for standing in standings),
+    )
 
 
 def _leagues(ranked: Sequence[Standing]) -> list[list[Standing]]:
@@ -203,6 +215,8 @@ def board_lede(ranked: Sequence[Standing], others: Sequence[Standing]) -> tuple[
     spans.append(Span(figure.value, "strong"))
     if figure.interval:
         spans += [Span(" "), Span(f"({figure.interval})", "interval")]
+    if best.repeats:
+        spans.append(Span(f", {best.repeats.counts}"))
     runs = f"{len(ranked)} ranked {'stack' if len(ranked) == 1 else 'stacks'}"
     return (*spans, Span(f", of {runs}."))
 
@@ -272,6 +286,7 @@ def _row(standing: Standing, axis: plots.Axis | None, lead: Bounds) -> Row:
         finished_sort=_sortable(standing.finished_at.timestamp()),
         trust=standing.trust,
         reason=standing.not_ranked,
+        repeats=standing.repeats,
     )
 
 

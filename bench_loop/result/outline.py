@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import zlib
 
 from bench_loop.contracts.chat import CallRecord
 from bench_loop.result.records import RequestRecord, RunResult, Trial
+from bench_loop.result.upgrades import UPGRADES
 
 LONGEST_MESSAGE = 400
 """Characters of the sentence that says why a harness cannot do a task."""
@@ -26,8 +28,11 @@ def to_bytes(run: RunResult) -> bytes:
 
 
 def from_bytes(data: bytes) -> RunResult:
-    """The outline that `to_bytes` made."""
-    return RunResult.model_validate_json(zlib.decompress(data))
+    """The outline that `to_bytes` made, of this schema version or an earlier one."""
+    text = zlib.decompress(data)
+    document = json.loads(text)
+    current = UPGRADES.upgraded(document)
+    return RunResult.model_validate_json(text if current is document else json.dumps(current))
 
 
 def _trial(trial: Trial) -> Trial:

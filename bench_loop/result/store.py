@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from bench_loop import config
 from bench_loop.errors import ResultError, SetupError
-from bench_loop.result.records import SCHEMA_VERSION, RunResult
+from bench_loop.result.records import RunResult
+from bench_loop.result.upgrades import UPGRADES, UpgradeError, Upgrades
 
 LATEST = "latest.json"
 """The newest result, once more, beside the others."""
@@ -36,22 +37,21 @@ def to_bytes(result: RunResult) -> bytes:
     return (result.model_dump_json(indent=1) + "\n").encode()
 
 
-def from_bytes(data: bytes, name: str) -> RunResult:
-    """Read a result file; `name` is used in messages. Raises ResultError with the field."""
+def from_bytes(data: bytes, name: str, upgrades: Upgrades = UPGRADES) -> RunResult:
+    """Read a result file of any version that is known; `name` is used in messages.
+
+    Raises ResultError with the field.
+    """
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ResultError(name, None, f"not JSON: {error}") from error
-    version = document.get("schema_version") if isinstance(document, dict) else None
-    if type(version) is int and version > SCHEMA_VERSION:
-        raise ResultError(
-            name,
-            "schema_version",
-            f"version {version} is newer than this BenchLoop, which reads up to {SCHEMA_VERSION}",
-            remedy="Update BenchLoop: pip install -U bench-loop",
-        )
     try:
-        return RunResult.model_validate_json(data)
+        current = upgrades.upgraded(document)
+    except UpgradeError as error:
+        raise ResultError(name, error.field, error.sentence, remedy=error.remedy) from error
+    try:
+        return RunResult.model_validate_json(data if current is document else json.dumps(current))
     except ValidationError as error:
         first = error.errors()[0]
         raise ResultError(name, field_path(first["loc"]), first["msg"]) from error

@@ -13,6 +13,8 @@ SCORING_VERSION = "1.1"
 
 A verifier that judges an old output otherwise than before is a new version too.
 """
+EARLIER_SCORING_VERSIONS = ("1.0",)
+"""Those that were in use before: runs scored by them are taken in, and kept apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _page(
     case.possible = [one for one in Decision if not submission.why_not(one)]
     run = submission.run
     result = run.result()
-    bench = Bench(result)
+    bench = Bench(run.filed_result(), run.verdicts)
     shown = exhibits(bench, submission.findings)
     pages = Paginator(range(bench.trials), TRIALS_ON_A_PAGE)
     page = pages.get_page(request.GET.get("trials"))

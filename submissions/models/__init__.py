@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from submissions.models.audit import AuditEvent
+from submissions.models.copies import TimingMark
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
+from submissions.models.grades import Grade, Judgement, Regrade
 from submissions.models.keys import ApiKey
 from submissions.models.notes import ModeratorNote
 from submissions.models.reasons import ReasonTemplate
@@ -17,10 +19,14 @@ __all__ = [
     "AuditEvent",
     "ChangedMeanwhileError",
     "Decision",
+    "Grade",
+    "Judgement",
     "ModerationError",
     "ModeratorNote",
     "ReasonTemplate",
+    "Regrade",
     "Report",
     "Submission",
+    "TimingMark",
     "is_moderator",
 ]

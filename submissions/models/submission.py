@@ -11,6 +11,8 @@ from bench_loop.report.figures import moment
 from leaderboard import publish
 from leaderboard.models import LEVELS, Entry
 from runs.models import Run
+from submissions import tasks
+from submissions.anonymous import is_anonymous
 from submissions.models.audit import AuditEvent, without_addresses
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
 from submissions.models.reasons import LONGEST_REASON, required, text_of
@@ -40,6 +42,10 @@ class Submission(models.Model):
     )
     level = models.CharField(max_length=10, choices=LEVELS, default="reported", db_index=True)
     findings = models.JSONField(default=list)
+    notes = models.TextField(blank=True, max_length=2000, help_text="The owner's, for readers.")
+    labels: models.JSONField[list[str], list[str]] = models.JSONField(
+        default=list, blank=True, help_text="The owner's words to find it by."
+    )
     idempotency_key = models.CharField(max_length=100, null=True, editable=False)  # noqa: DJ001
     moderator = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -160,6 +166,8 @@ class Submission(models.Model):
         """Raise the level of a run that is shown, on a moderator's own judgement."""
         with transaction.atomic():
             reason = self._begin(Decision.VERIFY, moderator, reason, seen)
+            if is_anonymous(self.owner):
+                raise ModerationError("What was sent without an account stays at its level.")
             self.change_level("verified", moderator, reason, kind="verified", template=template)
 
     def unverify(
@@ -329,6 +337,7 @@ class Submission(models.Model):
     def _record(self, kind: str, actor: User | None, **data: str) -> None:
         told = {name: value for name, value in data.items() if value}
         AuditEvent.objects.create(submission=self, actor=actor, kind=kind, data=told)
+        tasks.say_look()
 
 
 _QUESTIONS = ("requested_changes", "appeal_text", "appealed_at")

@@ -30,7 +30,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from bench_loop.result.store import to_bytes
 from submissions import checks
-from submissions.api import submit
+from submissions.api.uploads import submit
 from submissions.keys import create_key
 from tests.site.make_result import make_result
 User.objects.create_user("moderator", password={PASSWORD!r})

@@ -69,7 +69,9 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], field: str) -> None:
 
 
 def test_a_newer_version_is_refused_with_what_can_be_read() -> None:
-    with pytest.raises(ResultError, match=r"version 2 is newer .* reads up to 1") as caught:
+    with pytest.raises(
+        ResultError, match=r"version 2 is newer than what .* reads: version 1"
+    ) as caught:
         read(schema_version=2)
     assert caught.value.remedy is not None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -75,8 +76,11 @@ def make_result(
     fresh_seed: int | None = None,
     subject: dict[str, Any] | None = None,
     machine: dict[str, Any] | None = None,
+    seed: int = 0,
 ) -> RunResult:
     """A complete run of a profile or of suites, whose scores follow from its trials.
+
+    The clocks of one with another `seed` ticked otherwise, by a share that no score shows.
 
     Of neither: of suites without code. Profiles have some, so that a test of one is skipped where
     no sandbox can run it, and the site leaves their verdicts to a person.
@@ -88,10 +92,12 @@ def make_result(
     trials = [
         *(speed_trials(speed_plan, generation_tps) if speed_plan and plan.speed_suite else ()),
         *(
-            quality_trial(suite.pack, task, number, write(task), latency_s)
+            quality_trial(suite.pack, task, number, write(task), latency_s, generation_tps)
             for suite, task, number in plan.quality_trials
         ),
     ]
+    clock = random.Random(f"{model_id} {harness} {gpu} {generation_tps} {latency_s} {seed}")
+    trials = [ticked(trial, clock) for trial in trials]
     finished = finished_at or datetime.now(UTC) - timedelta(minutes=10)
     runtime_s = sum(trial.latency_s or 0 for trial in trials) + 20
     return rescored(
@@ -116,6 +122,20 @@ def make_result(
         ),
         suites=[suite.pack.name for suite in plan.suites],
         speed_plan=speed_plan if plan.speed_suite else None,
+    )
+
+
+def ticked(trial: Trial, clock: random.Random) -> Trial:
+    """`trial` with the beginning of its answer as one real run has it, and no other."""
+    first_s, timings = trial.t_first_byte_s, trial.engine_timings
+    return trial.model_copy(
+        update={
+            "t_first_byte_s": first_s and first_s * clock.uniform(0.9, 1),
+            "engine_timings": timings
+            and timings.model_copy(
+                update={"prompt_s": (timings.prompt_s or 0.0) * clock.uniform(0.9999, 1)}
+            ),
+        }
     )
 
 
@@ -147,10 +167,17 @@ def quality_trial(
     number: int,
     example: str | Trajectory,
     latency_s: float = 2.0,
+    tps: float = 50.0,
 ) -> Trial:
-    """One task, answered with `example` and judged by its verifier."""
+    """One task, answered with `example` at `tps` tokens a second and judged by its verifier.
+
+    It takes `latency_s`, or longer where that many tokens do.
+    """
     output, verdict = _judged(pack, task, example)
     tokens = len(output.text) // 4 + 1
+    stream_s = (tokens - 1) / tps
+    latency_s = max(latency_s, (stream_s + 0.2) / 0.79)
+    last_s = latency_s * 0.99
     return Trial(
         suite=pack.name,
         task_id=task.id,
@@ -168,8 +195,8 @@ def quality_trial(
         answer=verdict.answer,
         latency_s=latency_s,
         t_first_byte_s=latency_s * 0.2,
-        t_first_answer_s=latency_s * 0.25,
-        t_last_s=latency_s * 0.99,
+        t_first_answer_s=last_s - stream_s,
+        t_last_s=last_s,
         tokens=TokenCounts(
             prompt=300, cached=0, completion=tokens, reasoning=0, basis="engine_timings"
         ),

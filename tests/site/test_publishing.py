@@ -97,22 +97,24 @@ def test_publishing_and_withdrawing_are_events_in_order(db: None) -> None:
 
 
 def test_two_equal_runs_share_the_first_place(db: None) -> None:
-    for latency_s in (2.0, 2.1):
-        publish(stored_run(latency_s=latency_s), level="reported", is_local=True)
+    for model_id in ("qwen3:8b", "gemma3:4b"):
+        publish(stored_run(model_id=model_id), level="reported", is_local=True)
     bands = [(entry.band_low, entry.band_high) for entry in Entry.objects.all()]
     assert bands == [(1, 2), (1, 2)]
 
 
 def test_a_run_that_does_nothing_right_is_surely_last(db: None) -> None:
     good = publish(stored_run(), level="reported", is_local=True)
-    bad = publish(stored_run(write=nothing_right), level="reported", is_local=True)
+    bad = publish(
+        stored_run(model_id="gemma3:4b", write=nothing_right), level="reported", is_local=True
+    )
     good.refresh_from_db()
     assert (good.band_low, good.band_high) == (1, 1)
     assert (bad.run.entry.band_low, bad.run.entry.band_high) == (2, 2)
 
 
 def test_withdrawing_a_run_moves_the_others_up(db: None) -> None:
-    good, bad = stored_run(), stored_run(write=nothing_right)
+    good, bad = stored_run(), stored_run(model_id="gemma3:4b", write=nothing_right)
     for run in (good, bad):
         publish(run, level="reported", is_local=True)
     withdraw(good, "mistake")

@@ -160,7 +160,11 @@ def test_too_many_trials_are_refused_before_they_are_checked(
 
 
 def test_a_newer_schema_is_refused_with_the_known_one() -> None:
-    assert "reads schema_version 1" in str(refusal(document_with(schema_version=2)).fields)
+    error = refusal(document_with(schema_version=2))
+    assert (error.status, error.code) == (422, "unknown_version")
+    assert error.fields == {
+        "schema_version": ["Version 2 is newer than what this BenchLoop reads: version 1."]
+    }
 
 
 def test_a_plain_body_is_read_as_it_is() -> None:

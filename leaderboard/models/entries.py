@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from leaderboard.models.names import ModelAlias
+from leaderboard.models.stacks import Stack
 from runs.models import Run
 
 LEVELS = [
@@ -22,6 +25,10 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         """What visitors may see; a withdrawn entry is a tombstone."""
         return self.filter(withdrawn_at__isnull=True)
 
+    def rows(self) -> EntryQuerySet:
+        """The rows of the board: of every stack the run that stands for it."""
+        return self.filter(stack__shown=models.F("pk")).select_related("stack__model")
+
     def best_first(self) -> EntryQuerySet:
         """By overall score, ranked entries first, unknown scores last, ties by age."""
         return self.order_by(
@@ -36,7 +43,25 @@ class Entry(models.Model):
     """A published run. Null is unknown; scores are 0 to 100 with a 95 % interval."""
 
     run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="entry")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Who uploaded it; null: nobody by name, or this installation itself.",
+    )
+    alias = models.ForeignKey(
+        ModelAlias, null=True, on_delete=models.PROTECT, related_name="entries"
+    )
+    stack = models.ForeignKey(Stack, null=True, on_delete=models.PROTECT, related_name="entries")
     level = models.CharField(max_length=10, choices=LEVELS, db_index=True)
+    is_sampled = models.BooleanField(
+        default=False, help_text="Of the verdicts that need code to be run, a sample was checked."
+    )
+    evidence = models.JSONField(
+        default=list, editable=False, help_text="What speaks for its level: level and sentence."
+    )
     is_local = models.BooleanField()
     is_ranked = models.BooleanField()
     not_ranked_reason = models.CharField(max_length=200, blank=True)
