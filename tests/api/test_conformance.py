@@ -45,7 +45,7 @@ def operations(site: SeededSite) -> int:
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.parametrize(("who", "examples"), [("stranger", 8), ("owner", 25)])
+@pytest.mark.parametrize(("who", "examples"), [("stranger", 8), ("owner", 20)])
 def test_the_api_keeps_to_its_document(
     site: SeededSite, tmp_path: Path, who: str, examples: int
 ) -> None:
