@@ -37,7 +37,7 @@ COLUMNS = (
     *("model", "model_name", *_OF_ENTRY, "not_ranked_reason"),
     *(*_OF_STACK, "run_overall_low", "run_overall_high", "finished_at", "run", "url"),
 )
-"""Columns of CSV and JSON, as the API names them; unrounded, and empty or null where unknown."""
+"""Columns of CSV and JSON: the API's, flat; unrounded, and empty or null where unknown."""
 
 HEADS = (
     *("Rank", "Model", "Quantization", "Harness", "Device", "Overall", "Quality", "Gen. tok/s"),

@@ -52,7 +52,7 @@ def _rebuild_league(key: str) -> tuple[int, int]:
     for entry in entries.order_by("pk").iterator(AT_ONCE):
         seen += 1
         moved += _place(entry, league)
-    stacks.refresh(Stack.objects.filter(league=league).values_list("pk", flat=True))
+    stacks.refresh(list(Stack.objects.filter(league=league).values_list("pk", flat=True)))
     return seen, moved
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -10,6 +10,9 @@ from bench_loop.names.quantization import from_server
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard.bands import update_bands
 from leaderboard.models import Entry, LanguageModel, League, ModelAlias, Stack
+
+AT_ONCE = 500
+"""Stacks whose runs are held in memory together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +96,27 @@ def quantization_key(label: str | None) -> str:
     return (from_server(label) or label or "").upper()
 
 
-def refresh(stack_ids: Collection[int]) -> None:
+def refresh(stack_ids: Iterable[int]) -> None:
     """Work out these stacks and the bands of their leagues again; the locks must be held.
 
     A stack without any run, withdrawn ones included, is removed.
     """
-    touched: dict[int, League] = {}
+    batches = _batches(sorted(set(stack_ids)))
+    leagues = {
+        league
+        for ids in batches
+        for league in Stack.objects.filter(pk__in=ids).values_list("league", flat=True)
+    }
     # A run that moved from one to another stands for neither until both are worked out.
-    Stack.objects.filter(pk__in=stack_ids).update(shown=None)
-    for stack in Stack.objects.filter(pk__in=stack_ids).select_related("league"):
-        touched[stack.league_id] = stack.league
-        runs = _candidates(stack)
-        if not runs:
-            stack.delete()
-            continue
-        Stack.objects.filter(pk=stack.pk).update(**asdict(summary(runs)))
-    for league in touched.values():
+    for ids in batches:
+        Stack.objects.filter(pk__in=ids).update(shown=None)
+    for ids in batches:
+        runs = _candidates(ids)
+        for stack in ids:
+            if stack in runs:
+                Stack.objects.filter(pk=stack).update(**asdict(summary(runs[stack])))
+        Stack.objects.filter(pk__in=set(ids) - set(runs)).delete()
+    for league in League.objects.filter(pk__in=leagues).order_by("key"):
         update_bands(league)
 
 
@@ -132,8 +140,14 @@ def move_entries(aliases: Iterable[ModelAlias]) -> set[int]:
     return touched
 
 
-def _candidates(stack: Stack) -> list[Candidate]:
-    rows = Entry.objects.filter(stack=stack).values_list(
+def _batches(stack_ids: Sequence[int]) -> list[Sequence[int]]:
+    return [stack_ids[at : at + AT_ONCE] for at in range(0, len(stack_ids), AT_ONCE)]
+
+
+def _candidates(stack_ids: Sequence[int]) -> dict[int, list[Candidate]]:
+    """The runs of these stacks; a stack without any is left out."""
+    rows = Entry.objects.filter(stack__in=stack_ids).values_list(
+        "stack_id",
         "pk",
         "owner_id",
         "overall_score",
@@ -142,14 +156,10 @@ def _candidates(stack: Stack) -> list[Candidate]:
         "finished_at",
         "withdrawn_at",
     )
-    return [
-        Candidate(
-            pk,
-            owner,
-            overall,
-            is_ranked and version == SCORING_VERSION,
-            finished_at,
-            withdrawn_at is not None,
-        )
-        for pk, owner, overall, is_ranked, version, finished_at, withdrawn_at in rows
-    ]
+    found: dict[int, list[Candidate]] = {}
+    for stack, pk, owner, overall, is_ranked, version, finished_at, withdrawn_at in rows:
+        if stack is not None:
+            is_present = is_ranked and version == SCORING_VERSION
+            run = Candidate(pk, owner, overall, is_present, finished_at, withdrawn_at is not None)
+            found.setdefault(stack, []).append(run)
+    return found

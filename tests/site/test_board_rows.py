@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from bench_loop.contracts.task import BenchmarkTask
 from leaderboard.models import Entry, LanguageModel
 from leaderboard.name_changes import merge, rename
 from leaderboard.publish import withdraw
+from submissions.models import Submission
 from tests.look.reader import Page
+from tests.site.make_result import make_bytes, nothing_right, reference
 from tests.site.published import show_run
+from tests.site.uploads import Uploader
 
 API = "/api/v1/leaderboard/"
 
@@ -201,3 +206,28 @@ def test_hostile_names_stay_text_on_the_board(maintainer: User) -> None:
         page = Page(Client().get(address).content.decode())
         assert list(page.named("img")) == []
         assert [one for one in page.named("script") if "src" not in one] == []
+
+
+def test_d109_uploads_of_one_stack_end_as_one_row_with_the_median(
+    uploader: Uploader, moderator: User
+) -> None:
+    ids, scores = [], {}
+    for wrong in (4, 2, 7):
+        left = iter(range(1000))
+
+        def answer(task: BenchmarkTask, left: Iterator[int] = left, wrong: int = wrong) -> Any:
+            return nothing_right(task) if next(left) < wrong else reference(task)
+
+        response = uploader.post(make_bytes(profile="quick", write=answer))
+        assert response.status_code == 201, response.content
+        ids.append(response.json()["id"])
+        Submission.objects.get(run__public_id=ids[-1]).approve(moderator, "fine")
+        scores[ids[-1]] = Entry.objects.get(run__public_id=ids[-1]).overall_score or 0.0
+    assert scores[ids[2]] < scores[ids[0]] < scores[ids[1]]
+    (row,) = rows()
+    assert row["id"] == ids[0]
+    assert (row["stack"]["run_count"], row["stack"]["owner_count"]) == (3, 1)
+    assert uploader.delete(f"/api/v1/submissions/{ids[0]}/").status_code == 204
+    (row,) = rows()
+    assert row["id"] == ids[2]
+    assert row["stack"]["withdrawn_count"] == 1

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Entry, LanguageModel, Stack
 from leaderboard.publish import publish, withdraw
+from leaderboard.rebuild import is_needed
 from leaderboard.stacks import Candidate, quantization_key, summary
 from tests.site.published import show_run, store_run
 
@@ -207,6 +208,7 @@ def test_entries_of_a_version_without_stacks_come_back_by_the_command(
         show_run(overall, number=number, owner=owner)
     Entry.objects.update(stack=None, alias=None, owner=None, band_low=None, band_high=None)
     Stack.objects.all().delete()
+    assert is_needed()
     for expected in (3, 0):
         call_command("rebuild_stacks")
         assert f"{expected} entries were moved" in capsys.readouterr().out
@@ -214,3 +216,4 @@ def test_entries_of_a_version_without_stacks_come_back_by_the_command(
         assert only_stack().owner_count == 1
         assert Entry.objects.filter(band_low=1).count() == 1
     assert LanguageModel.objects.count() == 1
+    assert not is_needed()
