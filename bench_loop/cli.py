@@ -49,6 +49,7 @@ GROUPS = {
     "Check and build": {
         "score": "Judge one output by a task file.",
         "rescore": "Judge a stored run again and show what changed.",
+        "verify": "Check a result, yours or one from a site: does it hold?",
         "validate": "Check packs: schema, keys, answers that must pass or fail.",
         "parse": "Say what names of models, GPUs and streams mean.",
         "schema": "Print the JSON Schema of the result file or of task files.",

@@ -12,6 +12,8 @@ from typing import Any
 import bench_loop
 from bench_loop.errors import SetupError
 
+_BINARY = getattr(os, "O_BINARY", 0)
+"""Windows changes line breaks without it."""
 SITE_PORT = 8877
 """Port of the local site; the next free one is taken when it is in use."""
 
@@ -79,15 +81,17 @@ def settings() -> dict[str, Any]:
         ) from error
 
 
-def replace_file(file: Path, data: bytes) -> None:
+def replace_file(file: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Put `data` at `file` in one step, so that no reader ever sees half of it.
 
-    Raises OSError; what was there before is kept then.
+    `mode` is narrowed by the user's own mask, as always. Raises OSError; what was there before is
+    kept then.
     """
     scratch = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.open("xb") as out:
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        with os.fdopen(descriptor, "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())

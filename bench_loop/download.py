@@ -22,10 +22,16 @@ _RUN_PAGE = re.compile(r"(?P<site>.*)/runs/(?P<run>[a-z2-7]{12})/?")
 
 
 def fetch_result(url: str) -> RunResult:
-    """The result at `url`, the address of a run's page or of its result file.
+    """The result at `url`. Raises as `fetch` does, and ResultError for what is no result."""
+    name, data = fetch(url)
+    return from_bytes(data, name)
+
+
+def fetch(url: str) -> tuple[str, bytes]:
+    """Name and bytes of `url`, the address of a run's page or of its result file.
 
     Raises UsageError for an address that is neither https nor on this machine, ResultError when
-    there is no whole result.
+    there is no whole file.
     """
     address = result_address(url)
     shown = clean(address)
@@ -47,7 +53,7 @@ def fetch_result(url: str) -> RunResult:
     except httpx.HTTPError as error:
         reason = clean(str(error)) or type(error).__name__
         raise ResultError(shown, None, f"cannot be fetched: {reason}") from error
-    return from_bytes(data, shown)
+    return shown, data
 
 
 def result_address(url: str) -> str:

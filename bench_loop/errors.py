@@ -156,7 +156,11 @@ class SandboxError(SetupError):
 
 
 class SubmitError(BenchLoopError):
-    """The site refused an upload. `code` and `fields` are the site's own words."""
+    """The site refused an upload. `code` and `fields` are the site's own words.
+
+    `can_wait`: nothing is wrong with the result itself, so that it may be taken at another time,
+    or with another key.
+    """
 
     exit_code = 6
 
@@ -166,8 +170,10 @@ class SubmitError(BenchLoopError):
         *,
         code: str,
         fields: Mapping[str, Sequence[str]] | None = None,
+        can_wait: bool = False,
         remedy: str | None = None,
     ) -> None:
         super().__init__(message, remedy=remedy)
         self.code = code
         self.fields = dict(fields or {})
+        self.can_wait = can_wait

@@ -1,4 +1,4 @@
-"""Looks for what should not leave a machine: home folders, user and host names, keys."""
+"""Looks for what should not leave a machine, and takes it out: home folders, names, keys, ids."""
 
 from __future__ import annotations
 
@@ -9,95 +9,47 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SECRETS = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    r"\bsk-[A-Za-z0-9_-]{20,}",
-    r"\bhf_[A-Za-z0-9]{30,}",
-    r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{30,}",
-    r"\bglpat-[A-Za-z0-9_-]{20,}",
-    r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
-    r"\bAIza[0-9A-Za-z_-]{35}",
-    r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-    r"\bbl_[a-z0-9]{8}_[A-Za-z0-9_-]{43}",
-    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
-    r"(?i)\bbearer\s+[A-Za-z0-9._~+/-]{20,}",
+from bench_loop.private_patterns import (
+    ADDRESS,
+    BEARER,
+    EMAIL,
+    EXAMPLES,
+    HARDWARE,
+    HOME_FOLDER,
+    HOME_HOST,
+    HOST_NAME,
+    LOOSE_KEYS,
+    MACHINE_ID,
+    NOBODY,
+    RESERVED_HOST,
+    SECRET,
+    SERIAL,
+    TELLING_HOME,
+    USER_IN_URL,
 )
-_SECRET = re.compile("|".join(f"(?:{pattern})" for pattern in _SECRETS[:-1]))
-_BEARER = re.compile(_SECRETS[-1])
-_HOME = re.compile(r"(?:/home/|/Users/|\b[A-Za-z]:[\\/]+Users[\\/]+)([^\\/\s\"'<>:]+)")
 
-_HARDWARE = re.compile(
-    r"(?<![0-9a-f][:-])\b(?:(?:[0-9a-f]{2}[:-]){5}|(?:[0-9a-f]{2}[:-]){7}|(?:[0-9a-f]{2}[:-]){19})"
-    r"[0-9a-f]{2}\b(?![:-][0-9a-f])"
-    r"|\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-    r"|(?<![\d.])(?:10\.\d{1,3}|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?!\d|\.\d)",
-    re.I,
-)
-"""Hardware addresses of 6, 8 or 20 bytes, serial ids of GPUs, addresses inside a home or an office.
-
-A longer row of pairs is none: small models write times without end, like 12:30:15:15:15:15:15."""
-
-_ADDRESS = re.compile(
-    r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)"
-    r"|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:%\w+)?(?![\w:])",
-    re.I,
-)
-"""What may be an address of version 4 or 6."""
-_USER_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.I)
-_SLASH = r"(?:[\\/]|%2F|%5C)+"
-_HOME_FOLDER = re.compile(
-    rf"(?:\b[a-z](?::|%3A))?{_SLASH}(?:home|users|documents and settings){_SLASH}"
-    # A name may have blanks where a folder follows it.
-    rf"(?:[^\\/\"'<>:|%\n]{{1,60}}(?={_SLASH})|[^\\/\s\"'<>:%]+)"
-    r"|(?:/run)?/media/[^/\s\"'<>:]+|/root\b|(?<!\w)~[a-z_][\w-]*(?=/)",
-    re.I,
-)
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_LOOSE_KEYS = re.compile(
-    r"\b(?:sk|pk|rk)-[\w-]{8,}|\b(?:hf|gh[pousr]|github_pat)_\w{8,}"
-    r"|\bbearer\s+[\w.~+/=-]{8,}|(?<=authorization: )basic\s+\S{8,}"
-    r"|\b(?:api[_-]?key|access[_-]?token|token|secret|passw(?:or)?d)[\"']?\s*[=:]\s*[\"']?[^\s\"'&,;)]{4,}",
-    re.I,
-)
-"""What looks like a key, shorter ones and those that are only called so included."""
-_SERIAL = re.compile(
-    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b|\bS-1-5-21(?:-\d+)+"
-    r"|(?<=serial)(?:[ _-]?(?:number|no|nr))?[\"'.]*\s*[:=#]?\s*[\"']?(?=[\w-]*\d)[\w-]{5,}"
-    r"|\b(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\b",
-    re.I,
-)
-"""Ids of one machine: UUIDs, machine ids, SIDs, what follows `serial`, Cisco's addresses."""
-_HOST_NAME = re.compile(
-    r"\b[a-z0-9](?:[\w-]*[a-z0-9])?(?:\.[\w-]+)*"
-    r"\.(?:local|lan|home|internal|intranet|localdomain|corp|home\.arpa|fritz\.box|ts\.net)\b"
-    r"|\b(?:DESKTOP|LAPTOP|WIN)-[A-Z0-9]{7,11}\b|\bip(?:-\d{1,3}){4}\b"
-    r"|(?<=\\\\)[a-z0-9][\w.-]*(?=\\)",
-    re.I,
-)
-"""Names that are given inside a home or an office, and those that systems make up."""
-
-_NOBODY = frozenset(
-    "user username users name you me yourname your_name your-name example alice bob john jane "
-    "public shared default admin administrator root ubuntu debian runner localhost host data "
-    "test model models build work".split()
-)
-"""Names that stand in documentation or on every machine: they point to nobody."""
-
+KEY, HOME, NAME = "key", "home folder", "user or host name"
+ADDRESSES, SERIAL_NUMBER = "hardware or network address", "serial number"
+_MADE_UP = re.compile(r"tool_calls\[\d+\]\.id$|(?:^|\.)(?:run_id|fingerprint|\w+_hash|sha256)$")
+"""Fields with random or computed values, which name no machine."""
 MOST_FINDINGS = 50
 EXCERPT = 60
+_LEAST_SECRET = 8
+"""Characters of a value of the environment that is looked for as a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The names by which a file would point to this user and this computer."""
+    """The names by which a file would point to this user and this computer, and their keys."""
 
     names: frozenset[str]
     home: str
+    secrets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +58,8 @@ class PrivateFinding:
 
     field: str
     kind: str
-    """`key`, `hardware or network address`, `home folder` or `user or host name`."""
+    """`key`, `hardware or network address`, `serial number`, `home folder`, `user or host name` or
+    `e-mail address`."""
     excerpt: str
     """The text around it; of a key only the first characters."""
 
@@ -120,27 +73,157 @@ def this_person() -> Person:
         home = str(Path.home())
     except RuntimeError:
         home = ""
-    return Person(frozenset(filter(_is_telling, names)), home if _is_telling(home) else "")
+    secrets = {
+        value.strip()
+        for name, value in os.environ.items()
+        if re.search(r"(?:TOKEN|SECRET|PASSWORD|API_?KEY)$", name, re.I)
+    }
+    return Person(
+        frozenset(filter(_is_telling, names)),
+        home if _is_telling(home) else "",
+        frozenset(value for value in secrets if len(value) >= _LEAST_SECRET),
+    )
 
 
-def private_findings(data: bytes, person: Person) -> tuple[PrivateFinding, ...]:
-    """What in a JSON document is private, in reading order; at most fifty findings."""
-    findings: list[PrivateFinding] = []
+def private_findings(
+    data: bytes, person: Person, known: Mapping[str, str] | None = None
+) -> tuple[PrivateFinding, ...]:
+    """What in a JSON document is private, in reading order; at most fifty findings.
+
+    `known` maps the beginnings of paths, like `trials[3]`, to text that is public: what the task
+    of a trial says itself is nobody's secret.
+    """
+    found: list[PrivateFinding] = []
     for field, text in _texts(json.loads(data), ""):
-        findings.extend(_in_text(field, text, person))
-        if len(findings) >= MOST_FINDINGS:
+        if _MADE_UP.search(field):
+            continue
+        public = (known or {}).get(field.partition(".")[0], "")
+        found.extend(without_private(text, field, person, public).taken)
+        if len(found) >= MOST_FINDINGS:
             break
-    return tuple(findings[:MOST_FINDINGS])
+    return tuple(found[:MOST_FINDINGS])
 
 
-def private_kind(text: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A text without what was private in it."""
+
+    text: str
+    taken: tuple[PrivateFinding, ...]
+
+
+def without_private(
+    text: str, field: str, person: Person, public: str = "", *, is_wide: bool = False
+) -> Cleaned:
+    """`text` with a word in the place of all that is private, and what was taken out of it.
+
+    What stands in the text `public` stays. `is_wide` is for what programs and servers say of this
+    machine: short keys, e-mail addresses and every network address are taken too, which in the
+    words of a model are mostly made up.
+    """
+    taken: list[PrivateFinding] = []
+    for rule in _rules(person, is_wide=is_wide):
+        text = _Pass(rule, text, field, person, public, taken).cleaned()
+    return Cleaned(text, tuple(taken))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What is taken out and what is put in its place."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    put: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One rule at work on one text."""
+
+    rule: _Rule
+    text: str
+    field: str
+    person: Person
+    public: str
+    taken: list[PrivateFinding]
+
+    def cleaned(self) -> str:
+        return self.rule.pattern.sub(self._put, self.text)
+
+    def _put(self, found: re.Match[str]) -> str:
+        if "<" in found[0] or not self.is_private(found):
+            return found[0]
+        excerpt = (
+            f"{found[0][:8]}..." if self.rule.kind == KEY else _around(self.text, *found.span())
+        )
+        self.taken.append(PrivateFinding(self.field, self.rule.kind, excerpt))
+        return found.expand(self.rule.put)
+
+    def is_private(self, found: re.Match[str]) -> bool:
+        what = found[0]
+        if self.rule.kind == HOME:
+            name = re.split(r"[\\/]", what.rstrip("\\/"))[-1]
+            if not re.match(r"\w", name) or name.lower() in EXAMPLES:
+                return False
+            # The user's own name may be a word of the task; a path to their files never is.
+            own = {Path(self.person.home).name, *self.person.names}
+            what = what if name.lower() in map(str.lower, own) else name
+        if self.rule.pattern is EMAIL and RESERVED_HOST.search(what):
+            return False
+        if self.rule.pattern is ADDRESS and _without_address(found) == what:
+            return False
+        return not _stands_in(self.public, what)
+
+
+def _rules(person: Person, *, is_wide: bool) -> Iterator[_Rule]:
+    """Keys come first, so that no excerpt of another finding shows a part of one."""
+    for secret in sorted(person.secrets, key=len, reverse=True):
+        yield _Rule(KEY, re.compile(re.escape(secret)), "<key>")
+    for pattern in (SECRET, BEARER, *((LOOSE_KEYS,) if is_wide else ())):
+        yield _Rule(KEY, pattern, "<key>")
+    if person.home:
+        yield _Rule(HOME, re.compile(rf"{re.escape(person.home)}(?![\w-])"), "~")
+    yield _Rule(HOME, HOME_FOLDER if is_wide else TELLING_HOME, "~")
+    for name in sorted(person.names, key=lambda name: (-len(name), name)):
+        yield _Rule(NAME, _as_word(name), "<name>")
+    yield _Rule(ADDRESSES, HARDWARE, "<address>")
+    yield _Rule(SERIAL_NUMBER, SERIAL if is_wide else MACHINE_ID, "<serial>")
+    if is_wide:
+        yield _Rule(NAME, USER_IN_URL, r"\1<user>@")
+        yield _Rule("e-mail address", EMAIL, "<e-mail>")
+        yield _Rule(NAME, HOST_NAME, "<name>")
+        yield _Rule(ADDRESSES, ADDRESS, "<address>")
+    yield _Rule(NAME, HOME_HOST, "<name>")
+
+
+def _as_word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.I)
+
+
+def _stands_in(public: str, what: str) -> bool:
+    """Whether it is a word of `public`, or words that were put together for a folder's name."""
+    if not public:
+        return False
+    words = "[-_ ]".join(map(re.escape, re.split(r"[-_ ]", what)))
+    return bool(re.search(rf"(?<![\w-]){words}(?![\w-])", public, re.I))
+
+
+def private_kind(text: str, public: str = "") -> str | None:
     """What in `text` opens a door or points to one computer, whoever it comes from; None: nothing.
 
-    Home folders are left to the caller, who knows or does not know whose they may be.
+    What stands in the text `public` does not. Home folders are left to `has_home`.
     """
-    if _SECRET.search(text) or _BEARER.search(text):
-        return "key"
-    return "hardware or network address" if _HARDWARE.search(text) else None
+    for kind, pattern in ((KEY, SECRET), (KEY, BEARER), (ADDRESSES, HARDWARE)):
+        if any(not _stands_in(public, found[0]) for found in pattern.finditer(text)):
+            return kind
+    return None
+
+
+def has_home(text: str, public: str = "") -> bool:
+    """Whether `text` names somebody's home folder, whoever that is, that is not in `public`."""
+    rule = _Rule(HOME, TELLING_HOME, "~")
+    one = _Pass(rule, text, "", Person(frozenset(), ""), public, [])
+    return any(map(one.is_private, TELLING_HOME.finditer(text)))
 
 
 def redacted(text: str, names: Iterable[str] = ()) -> str:
@@ -151,18 +234,18 @@ def redacted(text: str, names: Iterable[str] = ()) -> str:
     Loopback addresses stay, since they point to nobody.
     """
     for pattern, put in (
-        (_SECRET, "<key>"),
-        (_BEARER, "<key>"),
-        (_LOOSE_KEYS, "<key>"),
-        (_USER_IN_URL, r"\1<user>@"),
-        (_EMAIL, "<e-mail>"),
-        (_HARDWARE, "<address>"),
-        (_SERIAL, "<serial>"),
-        (_HOME_FOLDER, "<home>"),
-        (_HOST_NAME, "<name>"),
+        (SECRET, "<key>"),
+        (BEARER, "<key>"),
+        (LOOSE_KEYS, "<key>"),
+        (USER_IN_URL, r"\1<user>@"),
+        (EMAIL, "<e-mail>"),
+        (HARDWARE, "<address>"),
+        (SERIAL, "<serial>"),
+        (HOME_FOLDER, "<home>"),
+        (HOST_NAME, "<name>"),
     ):
         text = pattern.sub(put, text)
-    text = _ADDRESS.sub(_without_address, text)
+    text = ADDRESS.sub(_without_address, text)
     home = str(Path.home()) if "HOME" in os.environ else ""
     own = sorted({*_own_names(), *names}, key=len, reverse=True)
     for name, put in ((home, "<home>"), *((name, "<name>") for name in own)):
@@ -188,7 +271,7 @@ def _own_names() -> set[str]:
         names.add(getpass.getuser())
     full_name = _full_name()
     names |= {full_name, *full_name.split()} if full_name else set()
-    return {name for name in names if name.lower() not in _NOBODY}
+    return {name for name in names if name.lower() not in NOBODY}
 
 
 def _full_name() -> str:
@@ -203,25 +286,9 @@ def _full_name() -> str:
         return ""
 
 
-def _in_text(field: str, text: str, person: Person) -> Iterator[PrivateFinding]:
-    for pattern in (_SECRET, _BEARER):
-        if found := pattern.search(text):
-            yield PrivateFinding(field, "key", f"{found[0][:8]}...")
-    if found := _HARDWARE.search(text):
-        yield PrivateFinding(field, "hardware or network address", _around(text, *found.span()))
-    homes = [found for found in _HOME.finditer(text) if _is_telling(found[1])]
-    if homes:
-        yield PrivateFinding(field, "home folder", _around(text, *homes[0].span()))
-    elif person.home and (at := text.find(person.home)) >= 0:
-        yield PrivateFinding(field, "home folder", _around(text, at, at + len(person.home)))
-    for name in sorted(person.names):
-        if found := re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.I):
-            yield PrivateFinding(field, "user or host name", _around(text, *found.span()))
-
-
 def _is_telling(name: str) -> bool:
     """Whether a name points to somebody: short and common ones are in every text."""
-    return len(name) >= 4 and name.strip("/\\").lower() not in _NOBODY
+    return len(name) >= 4 and name.strip("/\\").lower() not in NOBODY
 
 
 def _around(text: str, start: int, end: int) -> str:

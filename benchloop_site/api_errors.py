@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.views import defaults
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    AuthenticationFailed,
+    ErrorDetail,
+    NotAuthenticated,
+    NotFound,
+    Throttled,
+    ValidationError,
+)
 from rest_framework.exceptions import PermissionDenied as ApiPermissionDenied
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
+
+from submissions.addresses import address_hash
+from submissions.authentication import where_keys_are_made
+from submissions.throttles import wait_s
 
 API_PREFIX = "/api/"
 
@@ -31,8 +44,33 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
         error = ApiPermissionDenied()
     if not isinstance(error, APIException):
         return None
+    error = _slowed_down(error, context)
+    if isinstance(error, NotAuthenticated):
+        error.detail = _key_needed(context)
     set_rollback()
     return Response(_described(error), status=error.status_code, headers=_headers(error))
+
+
+def _slowed_down(error: APIException, context: Mapping[str, Any]) -> APIException:
+    """What is said to an address that has shown too many bad keys: to wait, and no more.
+
+    A good key is heard from there all the same: it cannot be guessed, and its owner may share the
+    address with a client that is set up wrongly.
+    """
+    request = context.get("request")
+    is_failure = isinstance(error, AuthenticationFailed)
+    if not is_failure or request is None or settings.BENCHLOOP_ROLE != "public":
+        return error
+    wait = wait_s("failed_authentication", address_hash(request))
+    return error if wait is None else Throttled(wait, "Too many requests with a bad key.")
+
+
+def _key_needed(context: Mapping[str, Any]) -> ErrorDetail:
+    return ErrorDetail(
+        "This needs an API key, in the header: Authorization: Bearer <API key>. "
+        + where_keys_are_made(context["request"]),
+        NotAuthenticated.default_code,
+    )
 
 
 def _described(error: APIException) -> dict[str, object]:

@@ -32,6 +32,7 @@ def serve(port: int | None, *, is_open: bool | None) -> None:
     listener = listen(port)
     django.setup()
     _prepare_database()
+    _say_where_mail_goes()
     url = f"http://{HOST}:{listener.getsockname()[1]}"
     worker = WorkerWatch()
     worker.start()
@@ -85,6 +86,18 @@ def _prepare_database() -> None:
 
         local_user()
         show_local_results()
+
+
+def _say_where_mail_goes() -> None:
+    """For who runs the site, in the log: visitors need not know that a link waits in a file."""
+    from django.conf import settings
+
+    if settings.BENCHLOOP_ROLE != "public" or os.environ.get("EMAIL_URL"):
+        return
+    if settings.SENDS_MAIL:
+        logger.warning("EMAIL_URL is not set: mail is written to %s.", settings.EMAIL_FILE_PATH)
+    else:
+        logger.warning("EMAIL_URL is not set: nobody can sign up or get a new password.")
 
 
 def _run_server(listener: socket.socket, url: str, is_open: bool | None) -> None:

@@ -6,12 +6,26 @@ SECRET_KEY       required in the public role; the local one is made once, mode 0
 ALLOWED_HOSTS    host names of the public site, separated by commas
 DATABASE_URL     default: SQLite in the data folder
 REDIS_URL        queue, cache and channel layer on Redis; default: SQLite and memory
-BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto
+BENCHLOOP_CODE_CHECKS   all (default), or how many verdicts of an uploaded run that need code to be
+                 run are judged again, drawn by the site for each run
+BENCHLOOP_CODE_SANDBOX  where that code is run: auto (default: docker, else bubblewrap), docker,
+                 bubblewrap; never in less than that
+BENCHLOOP_HTTPS  1: redirect to https, secure cookies, HSTS; the proxy sets X-Forwarded-Proto and
+                 X-Forwarded-For
+EMAIL_URL        how the public site sends mail (benchloop_site/mail.py has the forms). Without it
+                 mail becomes files in the data folder; over https nobody can sign up then
+EMAIL_FROM       sender of that mail; default: bench-loop@ the first of ALLOWED_HOSTS
+BENCHLOOP_PROXIES            how many proxies add to X-Forwarded-For: 0 and it is not believed;
+                             default: 1 with BENCHLOOP_HTTPS, else 0
+BENCHLOOP_ANONYMOUS_UPLOADS  1: uploads without a key, at the lowest level
+BENCHLOOP_RATE_...           how often one key, and one address, may do what: RATES below
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -20,6 +34,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from bench_loop import config
+from benchloop_site.mail import NO_MAIL, Mail, mail_in, read_mail
 
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -47,6 +62,28 @@ def _allowed_hosts(role: str) -> list[str]:
     return [host.strip() for host in named.split(",") if host.strip()] or list(LOOPBACK_HOSTS)
 
 
+def _code_checks() -> int | None:
+    """How many code verdicts of a run are judged again; None: all."""
+    asked = os.environ.get("BENCHLOOP_CODE_CHECKS", "all").strip()
+    if asked == "all":
+        return None
+    if not (asked.isascii() and asked.isdigit() and 0 < int(asked) < 1_000_000):
+        raise ImproperlyConfigured(
+            f"BENCHLOOP_CODE_CHECKS is {asked!r}; it must be all, or a number from 1 up."
+        )
+    return int(asked)
+
+
+def _code_sandbox() -> str:
+    asked = os.environ.get("BENCHLOOP_CODE_SANDBOX", "auto").strip()
+    if asked not in ("auto", "docker", "bubblewrap"):
+        raise ImproperlyConfigured(
+            f"BENCHLOOP_CODE_SANDBOX is {asked!r}; it must be auto, docker or bubblewrap: code of "
+            "strangers is run nowhere else."
+        )
+    return asked
+
+
 def _database() -> dict[str, Any]:
     url = os.environ.get("DATABASE_URL")
     if url:
@@ -69,10 +106,54 @@ def _database() -> dict[str, Any]:
     return database
 
 
+RATES = {
+    "read": "600/minute",
+    "upload": "60/minute",
+    "dry_run": "30/minute",
+    "anonymous_upload": "10/hour",
+    "report": "10/hour",
+    "failed_authentication": "30/minute",
+}
+"""The default of BENCHLOOP_RATE_READ, BENCHLOOP_RATE_UPLOAD and so on."""
+
+_PERIODS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+
+def _rate(name: str) -> tuple[int, int]:
+    """Requests, and the seconds in which they may come."""
+    variable = f"BENCHLOOP_RATE_{name.upper()}"
+    text = os.environ.get(variable, RATES[name])
+    found = re.fullmatch(rf"([1-9][0-9]{{0,8}})/({'|'.join(_PERIODS_S)})", text)
+    if not found:
+        raise ImproperlyConfigured(f"{variable} is {text!r}; write it as {RATES[name]!r}.")
+    return int(found[1]), _PERIODS_S[found[2]]
+
+
+def _proxies(is_https: bool) -> int:
+    text = os.environ.get("BENCHLOOP_PROXIES", "1" if is_https else "0")
+    if not re.fullmatch("[0-9]", text):
+        raise ImproperlyConfigured(f"BENCHLOOP_PROXIES is {text!r}; it is a number from 0 to 9.")
+    return int(text)
+
+
+def _mail(role: str, is_https: bool) -> Mail:
+    url = os.environ.get("EMAIL_URL")
+    if role == "local":
+        return NO_MAIL
+    if url:
+        return read_mail(url)
+    return NO_MAIL if is_https else mail_in(config.home() / "mail")
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 BENCHLOOP_ROLE = _role()
 HTTPS = os.environ.get("BENCHLOOP_HTTPS") == "1"
 REDIS_URL = os.environ.get("REDIS_URL")
+PROXIES = _proxies(HTTPS)
+API_RATES = {name: _rate(name) for name in RATES}
+ANONYMOUS_UPLOADS = os.environ.get("BENCHLOOP_ANONYMOUS_UPLOADS") == "1"
+CODE_CHECKS = _code_checks()
+CODE_SANDBOX = _code_sandbox()
 
 SECRET_KEY = _secret_key(BENCHLOOP_ROLE)
 DEBUG = False
@@ -85,6 +166,7 @@ INSTALLED_APPS = [
     "submissions",
     "channels",
     "rest_framework",
+    "drf_spectacular",
     "django_filters",
     "django_htmx",
     "django.contrib.admin",
@@ -121,6 +203,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "benchloop_site.context.accounts",
             ]
         },
     }
@@ -129,10 +212,14 @@ TEMPLATES = [
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Counters of requests live here, so it must be one for all processes.
 CACHES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {
+        "BACKEND": "benchloop_site.shared_cache.SQLiteCache",
+        "LOCATION": str(config.home() / "cache.sqlite3"),
+    }
 }
 
 # Without Redis there is no layer at all: events are rows first, and sockets read the rows.
@@ -170,6 +257,18 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+MAIL = _mail(BENCHLOOP_ROLE, HTTPS)
+SENDS_MAIL = MAIL != NO_MAIL
+EMAIL_BACKEND = MAIL.backend_path
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 20
+EMAIL_FILE_PATH = MAIL.folder
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = (
+    os.environ.get("EMAIL_FROM") or f"bench-loop@{ALLOWED_HOSTS[0].lstrip('.')}"
+)
+
 SESSION_COOKIE_SAMESITE = "Strict" if BENCHLOOP_ROLE == "local" else "Lax"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SAMESITE = SESSION_COOKIE_SAMESITE
@@ -191,10 +290,27 @@ REST_FRAMEWORK = {
         "submissions.authentication.KeyAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_THROTTLE_RATES": {"submit": "60/min"},
+    "DEFAULT_THROTTLE_CLASSES": ["submissions.throttles.RateThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "benchloop_site.openapi.ApiSchema",
+    "NUM_PROXIES": PROXIES,
     "EXCEPTION_HANDLER": "benchloop_site.api_errors.handle",
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "BenchLoop",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "benchloop_site.openapi.tighten_request_bodies",
+    ],
 }
 
 LOGGING = {
@@ -216,3 +332,14 @@ LOGGING = {
         "django.security.csrf": {"level": "WARNING"},
     },
 }
+
+if BENCHLOOP_ROLE == "public":
+    if importlib.util.find_spec("allauth") is None:
+        raise ImproperlyConfigured("The public role needs: pip install 'bench-loop[public]'.")
+    from benchloop_site.accounts.settings import *  # noqa: F403
+    from benchloop_site.accounts.settings import ACCOUNT_APPS, ACCOUNT_MIDDLEWARE
+
+    INSTALLED_APPS += ACCOUNT_APPS
+    MIDDLEWARE += ACCOUNT_MIDDLEWARE
+    ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+    ALLAUTH_TRUSTED_PROXY_COUNT = PROXIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from rest_framework.exceptions import ValidationError
@@ -42,6 +43,14 @@ class EntryPages(PageNumberPagination):
     page_size = 50
     max_page_size = 200
     page_size_query_param = "page_size"
+
+    def get_page_size(self, request: Request) -> int:
+        """The size asked for. Raises ValidationError instead of giving another one."""
+        text = request.query_params.get("page_size", str(self.page_size))
+        if not re.fullmatch("[1-9][0-9]{0,2}", text) or int(text) > self.max_page_size:
+            sentence = f"A page has 1 to {self.max_page_size} rows."
+            raise ValidationError({"page_size": [sentence]}, code="invalid_filter")
+        return int(text)
 
 
 class LeaderboardView(APIView):

@@ -13,12 +13,15 @@ from django.utils import timezone
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, PROFILE_ORDER, Bounds, Column, Standing
 from bench_loop.report.printable import one_line
+from bench_loop.result.signature import short
 from bench_loop.scoring import constants
 from leaderboard.filters import EntryFilter
 from leaderboard.models import CPU_ONLY, Entry
 
 ROWS = 100
 """Rows on a page of the board."""
+SIGNED_SHOWN = 5
+"""Other runs of one installation that a run names."""
 OPTIONS = 20
 """Choices of a facet before the rest folds."""
 FACETS = (
@@ -207,7 +210,31 @@ def trust(entry: Entry) -> views.Trust:
     """The level of an entry; what comes from this machine's own files is only `local`."""
     if entry.withdrawn_at is not None:
         return views.trust("withdrawn")
-    return views.trust("local" if entry.is_local else entry.level)
+    word = "local" if entry.is_local else entry.level
+    found = views.trust(word, is_signed=bool(entry.run.signing_key))
+    is_part = entry.is_sampled and word == "consistent"
+    return replace(found, word=f"{word} (sampled)") if is_part else found
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The key that a run was signed with, and how many shown runs there are besides by it."""
+
+    key: str
+    """As people compare it: the first digits of its hash."""
+    others: int
+    latest: tuple[Entry, ...]
+    """Of those the newest."""
+
+
+def signature(entry: Entry) -> Signature | None:
+    """Which installation signed a run; None: it is not signed."""
+    key = entry.run.signing_key
+    if not key:
+        return None
+    others = Entry.objects.shown().filter(run__signing_key=key).exclude(pk=entry.pk)
+    latest = without_results(others).order_by("-finished_at", "-pk")[:SIGNED_SHOWN]
+    return Signature(short(key), others.count(), tuple(latest))
 
 
 def columns(parameters: QueryDict) -> tuple[Column, ...]:

@@ -83,7 +83,12 @@ class EntryFilter(filters.FilterSet):
     quantization = AnyOfFilter("quantization")
     profile = AnyOfFilter("profile")
     provider = AnyOfFilter("provider")
-    custom = filters.BooleanFilter(method="run_as_pinned")
+    # BooleanFilter takes what is neither for no filter at all.
+    custom = filters.TypedChoiceFilter(
+        method="run_as_pinned",
+        choices=[("true", "true"), ("false", "false")],
+        coerce=lambda text: text == "true",
+    )
     level = filters.MultipleChoiceFilter(choices=LEVELS)
     q = filters.CharFilter(method="search", max_length=LONGEST_VALUE)
     min_memory_gb = filters.NumberFilter(method="at_least_memory")

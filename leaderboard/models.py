@@ -37,6 +37,12 @@ class Entry(models.Model):
 
     run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="entry")
     level = models.CharField(max_length=10, choices=LEVELS, db_index=True)
+    is_sampled = models.BooleanField(
+        default=False, help_text="Of the verdicts that need code to be run, a sample was checked."
+    )
+    evidence = models.JSONField(
+        default=list, editable=False, help_text="What speaks for its level: level and sentence."
+    )
     is_local = models.BooleanField()
     is_ranked = models.BooleanField()
     not_ranked_reason = models.CharField(max_length=200, blank=True)

@@ -59,6 +59,31 @@ def _keep_outline(entry: Entry, run: Run) -> None:
 
 
 @transaction.atomic
+def update(run: Run) -> frozenset[str]:
+    """Bring the entry of `run`, if it has one, up to date with the scores that the run has now.
+
+    It stays shown or withdrawn, at its level, and of its age. Gives the leagues whose bands are
+    to be computed again: its own, and the one that it has left.
+    """
+    entry = Entry.objects.filter(run=run).first()
+    if entry is None:
+        return frozenset()
+    header = run.run_header()
+    before, reason = entry.league, not_ranked_reason(header)
+    changed = {**columns(header), "is_ranked": not reason, "not_ranked_reason": reason}
+    Entry.objects.filter(pk=entry.pk).update(**changed)
+    _keep_outline(entry, run)
+    if entry.withdrawn_at is None:
+        run.record("rescored", {"overall_score": header.aggregates.overall_score})
+    return frozenset({before, changed["league"]})
+
+
+def show_evidence(run: Run, evidence: list[dict[str, str]], *, is_sampled: bool) -> None:
+    """Keep with the entry of `run`, if it has one, what speaks for its level."""
+    Entry.objects.filter(run=run).update(evidence=evidence, is_sampled=is_sampled)
+
+
+@transaction.atomic
 def withdraw(run: Run, reason: str) -> None:
     """Take `run` off the leaderboard, if it is there; its row stays as a tombstone."""
     shown = Entry.objects.shown().filter(run=run)

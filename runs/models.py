@@ -1,8 +1,13 @@
-"""Runs as the site keeps them: the exact bytes of the result file, and what happened to them."""
+"""Runs as the site keeps them: the exact bytes of the result file, and what happened to them.
+
+The file never changes. Where the site has judged its outputs otherwise, the run has the site's
+verdicts and scores, kept beside it.
+"""
 
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 import zlib
 from typing import Any
@@ -13,7 +18,9 @@ from django.utils import timezone
 from bench_loop.result import store
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunHeader, RunResult
+from bench_loop.result.signature import BadSignatureError, signer_of
 from bench_loop.result.upgrades import UPGRADES
+from runs.verdicts import rejudged
 
 
 def new_public_id() -> str:
@@ -22,7 +29,7 @@ def new_public_id() -> str:
 
 
 class Run(models.Model):
-    """One run result. The bytes never change; newer schema versions are met when reading."""
+    """One run result. The bytes never change; older schema versions are met when reading."""
 
     class Source(models.TextChoices):
         LOCAL = "local", "this machine's results folder"
@@ -31,8 +38,23 @@ class Run(models.Model):
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id, editable=False)
     fingerprint = models.CharField(max_length=71, unique=True, editable=False)
     result_bytes = models.BinaryField(help_text="The file's exact bytes, zlib-compressed.")
-    header = models.JSONField(help_text="The result without its trials.")
+    header = models.JSONField(
+        help_text="The result without its trials; its scores are those that this site gives it."
+    )
+    verdicts: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="Verdicts of this site that are not the file's, by the trial's place in it. "
+        "Null: verdicts and scores are those of the file.",
+    )
     source = models.CharField(max_length=6, choices=Source.choices)
+    signing_key = models.CharField(
+        max_length=64,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="Public key under whose signature the bytes stand; empty: they are not signed.",
+    )
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
@@ -52,6 +74,7 @@ class Run(models.Model):
             result_bytes=zlib.compress(data, 6),
             header=result.model_dump(mode="json", exclude={"trials"}),
             source=source,
+            signing_key=_signer(data),
         )
 
     def data(self) -> bytes:
@@ -59,7 +82,12 @@ class Run(models.Model):
         return zlib.decompress(self.result_bytes)
 
     def result(self) -> RunResult:
-        """The whole result, trials included."""
+        """The whole result, trials included, with the verdicts and scores of this site."""
+        filed = self.filed_result()
+        return filed if self.verdicts is None else rejudged(filed, self.run_header(), self.verdicts)
+
+    def filed_result(self) -> RunResult:
+        """The result as the file says it is."""
         return store.from_bytes(self.data(), self.public_id)
 
     def run_header(self) -> RunHeader:
@@ -71,6 +99,14 @@ class Run(models.Model):
         with transaction.atomic():
             last = self.events.aggregate(last=models.Max("seq"))["last"]
             return self.events.create(seq=(last or 0) + 1, kind=kind, data=data)
+
+
+def _signer(data: bytes) -> str:
+    """The public key under whose signature `data` stands; empty: not signed, or changed since."""
+    try:
+        return signer_of(json.loads(data)) or ""
+    except BadSignatureError:
+        return ""
 
 
 class RunEvent(models.Model):

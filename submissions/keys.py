@@ -6,27 +6,50 @@ import base64
 import hashlib
 import re
 import secrets
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from submissions.models import ApiKey
+from submissions.models.keys import SCOPES, ApiKey
 
 FORM = re.compile(r"(bl_[a-z2-7]{8})_[A-Za-z0-9_-]{43}")
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 class BadKeyError(Exception):
-    """The key is malformed, unknown, revoked, or its owner may not log in; the text says which."""
+    """The key is malformed, unknown, revoked, expired, or its owner's account is closed.
+
+    The text says which.
+    """
 
 
-def create_key(owner: User, name: str = "") -> tuple[ApiKey, str]:
-    """A new key of `owner`, and its text, which cannot be had again."""
+def create_key(
+    owner: User,
+    name: str = "",
+    scopes: Sequence[str] = tuple(SCOPES),
+    expires_at: datetime | None = None,
+    made_by: User | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key of `owner`, and its text, which cannot be had again.
+
+    `made_by` is who made it for them. Raises ValueError for a scope that there is not, or for none.
+    """
+    if not scopes or set(scopes) - set(SCOPES):
+        raise ValueError(f"A key has one or more of the scopes {', '.join(SCOPES)}.")
     prefix = "bl_" + base64.b32encode(secrets.token_bytes(5)).decode().lower()
     text = f"{prefix}_{secrets.token_urlsafe(32)}"
-    key = ApiKey.objects.create(owner=owner, name=name, prefix=prefix, hashed=_hash(text))
+    key = ApiKey.objects.create(
+        owner=owner,
+        name=name,
+        prefix=prefix,
+        hashed=_hash(text),
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        expires_at=expires_at,
+        made_by=made_by,
+    )
     return key, text
 
 
@@ -36,8 +59,11 @@ def find_key(text: str) -> ApiKey:
     key = form and ApiKey.objects.select_related("owner").filter(prefix=form[1]).first()
     if not key or not secrets.compare_digest(key.hashed, _hash(text)):
         raise BadKeyError("This API key is not known here.")
+    # Only who knows the whole key learns what became of it.
     if key.revoked_at is not None:
-        raise BadKeyError("This API key was revoked.")
+        raise BadKeyError(f"This API key was revoked on {key.revoked_at:%Y-%m-%d}.")
+    if key.expires_at is not None and key.state() == "expired":
+        raise BadKeyError(f"This API key expired on {key.expires_at:%Y-%m-%d}.")
     if not key.owner.is_active:
         raise BadKeyError("The owner of this API key is not active.")
     _note_use(key)

@@ -77,6 +77,12 @@ def need_docker() -> None:
         raise _absent("a Docker engine", "use .ci/run, which starts one, or DOCKER_HOST") from error
 
 
+def need_curl() -> None:
+    """curl, as the examples of the documentation use it."""
+    if not shutil.which("curl"):
+        raise _absent("curl", "apt-get install curl")
+
+
 def need_npm() -> None:
     """npm, and with it Node."""
     if shutil.which("npm") is None:

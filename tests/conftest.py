@@ -74,6 +74,26 @@ def without_sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(empty))
 
 
+@pytest.fixture(autouse=True)
+def emptied_database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lets tests that commit be cleaned up after: SQLite would refuse to delete the audit trail."""
+    mark = request.node.get_closest_marker("django_db")
+    commits = "transactional_db" in request.fixturenames or (
+        mark and mark.kwargs.get("transaction")
+    )
+    if not commits:
+        yield
+        return
+    # First here, so that the clean-up comes after what follows.
+    request.getfixturevalue("transactional_db")
+    yield
+    from django.db import connection
+
+    from submissions.append_only import unprotect
+
+    unprotect(connection)
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, object]:
     """How pytest-playwright starts the system's Chromium, which must call nobody by itself."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 # Browser tests come last: Playwright leaves an event loop running in its thread, and with that
 # neither asyncio.run() nor Django's ORM can be called any more.
-GROUPS = ("unit", "engine", "sandbox", "harnesses", "site", "wheel", "browser")
+GROUPS = ("unit", "engine", "sandbox", "harnesses", "site", "api", "wheel", "browser")
 
 
 def group_of(folder: str, marks: Collection[str]) -> str:
@@ -14,8 +14,8 @@ def group_of(folder: str, marks: Collection[str]) -> str:
 
     `unit` starts nothing but small servers of the tests' own, `engine` needs a real component,
     `sandbox` runs programs in every kind of sandbox, `harnesses` installs and runs those of other
-    people, `site` is the Django part, `browser` drives a real browser, `wheel` installs what is
-    shipped.
+    people, `site` is the Django part, `api` tries every operation of its API, `browser` drives a
+    real browser, `wheel` installs what is shipped.
     """
     if folder == "wheel":
         return "wheel"
@@ -27,4 +27,6 @@ def group_of(folder: str, marks: Collection[str]) -> str:
         return "harnesses"
     if folder in ("site", "look"):
         return "site"
+    if folder == "api":
+        return "api"
     return "engine" if "real" in marks else "unit"

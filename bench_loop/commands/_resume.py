@@ -111,14 +111,14 @@ def newest_resumable() -> Path:
 
 def _tell_complete(run: OpenRun, known: Recorded) -> None:
     """Say that the run is complete; write its result if that is still to be done, or gone."""
-    from bench_loop.engine.assemble import assemble
+    from bench_loop.engine.assemble import finished
     from bench_loop.engine.journal import ResultSaved
     from bench_loop.engine.run_folder import result_file
     from bench_loop.result.store import save
 
     file = result_file(known)
     if not file.exists():
-        save(assemble(known), file.parent)
+        save(finished(known), file.parent)
     if not known.is_saved:
         run.append(ResultSaved())
     click.echo(f"The run {known.run_id} is complete already: {file}", err=True)

@@ -30,6 +30,18 @@ def read_result(source: str) -> RunResult:
     return load(result_file(source))
 
 
+def read_bytes(source: str) -> tuple[str, bytes]:
+    """Name and exact bytes of what `source` means. Raises as `read_result` does."""
+    from bench_loop.result.store import read
+
+    if is_url(source):
+        from bench_loop.download import fetch
+
+        return fetch(source)
+    file = result_file(source)
+    return str(file), read(file)
+
+
 def result_file(source: str) -> Path:
     """The file that `source` means, which is no address; it need not be there.
 

@@ -47,9 +47,11 @@ def command(
     """
     from bench_loop.engine.rescore import rescore, wants_sandbox
     from bench_loop.report import rescoring
-    from bench_loop.result.store import load, newest_result, write
+    from bench_loop.result.store import from_bytes, newest_result, read, write
 
-    result = load(newest_result(file))
+    path = newest_result(file)
+    data = read(path)
+    result = from_bytes(data, str(path))
     with opened(
         sandbox_kind,
         allow_unsafe=allow_unsafe,
@@ -58,7 +60,12 @@ def command(
     ) as sandbox:
         found = rescore(result, sandbox=sandbox, packs=packs)
     if output is not None:
-        write(found.after, output)
+        after = found.after
+        if after is not result:
+            from bench_loop.result.signature import signed_like
+
+            after = signed_like(result, json.loads(data), after)
+        write(after, output)
     if as_json:
         click.echo(json.dumps(rescoring.rescore_json(found), indent=1))
     else:

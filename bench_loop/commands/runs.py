@@ -98,10 +98,12 @@ def export_command(run: str, file: Path | None) -> None:
     Of an unfinished run it is what came out so far, and says so.
     """
     from bench_loop.engine.stored import stored_run
-    from bench_loop.result.store import to_bytes, write
+    from bench_loop.result.store import load, to_bytes, write
 
     found = stored_run(run)
     result = _result(found)
+    if found.state == "complete" and found.file is not None:
+        result = load(found.file)  # It is signed, which one put together from a journal is not.
     if found.state != "complete":
         click.echo(f"This run is {found.state}, not complete.", err=True)
     if file is None or str(file) == "-":

@@ -22,6 +22,7 @@ from bench_loop.result.records import (
     Software,
     Subject,
 )
+from bench_loop.result.signature import signed_if_possible
 from bench_loop.result.store import readable, result_files
 from bench_loop.scoring.constants import SCORING_VERSION
 from bench_loop.scoring.recompute import score_run
@@ -31,6 +32,15 @@ TIMED_PATH_PACKAGES = ("httpx", "httpcore", "h11", "pydantic")
 
 _FOUND_IN_CONTEXT = ("usable", "not_usable_reason")
 """Fields of the context that a probe of the window fills."""
+
+
+def finished(run: Recorded) -> RunResult:
+    """What is written when a run ends: its result, signed where it is complete.
+
+    Called when nothing more is measured, since signing loads a library.
+    """
+    result = assemble(run)
+    return signed_if_possible(result) if result.status == "complete" else result
 
 
 def assemble(run: Recorded) -> RunResult:

@@ -2,26 +2,29 @@
 
 A verdict is judged again where the trial holds an output and the task's prompt is still the one
 that was asked. A suite whose pack has changed since (`is_stale`) is judged too, so that the change
-shows, but its new verdicts never enter the run: it was made by another pack, and says so.
+shows, but its new verdicts never enter the run: it was made by another pack, and says so. Only who
+is told so (`is_adopting`) takes the run over into a pack that asks the very same and judges it
+otherwise.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import bench_loop
+from bench_loop.contracts.record import Record
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.contracts.task import BenchmarkTask
-from bench_loop.contracts.verifier import TaskScore
-from bench_loop.engine.packs import Pack
+from bench_loop.contracts.verifier import Output, TaskScore
+from bench_loop.engine.packs import Pack, load_pack, pack_names
 from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import UsageError
 from bench_loop.result.fingerprint import fingerprint
-from bench_loop.result.records import Aggregates, Rescoring, RunResult, SuiteResult, Trial
+from bench_loop.result.records import Rescoring, RunResult, SuiteResult, Trial
 from bench_loop.scoring.constants import ENGINE_FAULTS, SCORING_VERSION
 from bench_loop.scoring.recompute import SuiteKey, score_run
 from bench_loop.scoring.suites import is_warmup
@@ -31,6 +34,19 @@ VERDICT_FIELDS = ("outcome", "score", "reason", "answer")
 """What makes two verdicts differ; the sentence may be worded otherwise."""
 DECIMALS = 6
 """To which scores are compared."""
+
+
+Judging = Callable[[Trial, BenchmarkTask, Output, Sandbox | None], TaskScore | None]
+"""Gives the verdict on the stored output of a trial; None: it keeps the one it has."""
+
+
+def judge_stored(
+    trial: Trial, task: BenchmarkTask, output: Output, sandbox: Sandbox | None
+) -> TaskScore | None:
+    """The verdict of the task's verifier; None where that takes a sandbox and there is none."""
+    if sandbox is None and needs_sandbox(task):
+        return None
+    return judge(output, task, sandbox)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,8 @@ class SuiteChange:
     is_stale: bool
     current_hash: str | None
     """The pack's hash in this installation; None: it has no such suite."""
+    is_adopted: bool
+    """Its pack has changed since in how it judges alone, and the run was taken over into it."""
     not_judged: int
     """Trials that could not be judged again: their task is gone, asks otherwise now, or needs a
     sandbox that was not there."""
@@ -92,26 +110,40 @@ def rescore(
     now: datetime | None = None,
     sandbox: Sandbox | None = None,
     packs: Path | None = None,
+    *,
+    judging: Judging = judge_stored,
+    is_adopting: bool = False,
 ) -> Rescore:
     """Judge `result` again with the packs and verifiers of this installation.
 
     Fresh instances are drawn again by the run's seed. Private packs are looked for in the folder
     `packs`; their verdicts stay as they are without it, as do those that need code to be run
-    without a `sandbox`. Raises UsageError for an imported result, which has no outputs, PackError
-    for a pack with a fault.
+    without a `sandbox`. `judging` may leave trials out, or have more to do at each. With
+    `is_adopting` a suite whose changed pack asks the same tasks in the same words, with the same
+    settings, becomes one of that pack, once all of its outputs are judged by it; what the limits of
+    its tasks were is not in a run, and is taken to be the same.
+
+    Raises UsageError for an imported result, which has no outputs, PackError for a pack with a
+    fault.
     """
     if result.imported is not None:
         raise UsageError(
             "An imported result cannot be judged again: it holds no outputs.",
             remedy="Measure the model here: bench-loop run",
         )
-    known = _packs(result, packs)
+    known = packs_of(result, packs)
     stale = {
         suite.suite
         for suite in result.suites
         if suite.suite not in known or known[suite.suite].pack_hash != suite.pack_hash
     }
-    judged = [(trial, _verdict(trial, known, sandbox)) for trial in result.trials]
+    judged = [(trial, verdict_on(trial, known, sandbox, judging)) for trial in result.trials]
+    adopted = {
+        name
+        for name in stale
+        if is_adopting and name in known and _is_taken_over(result, known[name], judged)
+    }
+    stale -= adopted
     trials = tuple(
         trial if verdict is None or trial.suite in stale else _with_verdict(trial, verdict)
         for trial, verdict in judged
@@ -134,6 +166,7 @@ def rescore(
                 after=new,
                 is_stale=old.suite in stale,
                 current_hash=known[old.suite].pack_hash if old.suite in known else None,
+                is_adopted=old.suite in adopted,
                 not_judged=not_judged[old.suite],
             )
             for old, new in zip(result.suites, after.suites, strict=True)
@@ -142,7 +175,7 @@ def rescore(
     )
 
 
-def _packs(result: RunResult, private: Path | None) -> dict[str, Pack]:
+def packs_of(result: RunResult, private: Path | None = None) -> dict[str, Pack]:
     """The packs of the run's suites that there are here, drawn again where they were drawn."""
     shelf = Shelf(result.settings.fresh_seed, private)
     own = set(shelf.private_names())
@@ -156,23 +189,53 @@ def _packs(result: RunResult, private: Path | None) -> dict[str, Pack]:
 
 def wants_sandbox(result: RunResult, packs: Path | None = None) -> bool:
     """Whether a suite of the run has verdicts that need code to be run that a model wrote."""
-    return any(pack.needs_sandbox for pack in _packs(result, packs).values())
+    return any(pack.needs_sandbox for pack in packs_of(result, packs).values())
 
 
-def _verdict(trial: Trial, packs: Mapping[str, Pack], sandbox: Sandbox | None) -> TaskScore | None:
+def _is_taken_over(
+    result: RunResult, pack: Pack, judged: Sequence[tuple[Trial, TaskScore | None]]
+) -> bool:
+    """Whether the run could as well have been made by `pack`, but for the verdicts."""
+    own = [(trial, verdict) for trial, verdict in judged if trial.suite == pack.name]
+    settings, name = result.settings, pack.name
+    ran = {trial.task_id for trial, _ in own if not is_warmup(trial)}
+    is_same_sampling = result.subject.thinking or (
+        settings.sampling_of(name) == pack.settings.sampling
+    )
+    return (
+        pack.dimension == "quality"
+        and bool(ran)
+        and ran == set(scored_task_ids(result, pack))
+        and settings.trials_of(name) == pack.settings.trials
+        and is_same_sampling
+        and all(_asks_the_same(pack, trial) for trial, _ in own)
+        and all(verdict is not None or has_no_output(trial) for trial, verdict in own)
+    )
+
+
+def _asks_the_same(pack: Pack, trial: Trial) -> bool:
+    task = task_of(trial, {pack.name: pack})
+    return task is not None and task.verifier_type == trial.verifier_type
+
+
+def verdict_on(
+    trial: Trial,
+    packs: Mapping[str, Pack],
+    sandbox: Sandbox | None,
+    judging: Judging = judge_stored,
+) -> TaskScore | None:
     """The verdict of today; None where the trial cannot be judged again."""
     pack = packs.get(trial.suite)
-    task = _task(pack, trial) if pack else None
+    task = task_of(trial, packs)
     if pack is None or task is None or trial.outcome is None or has_no_output(trial):
         return None
-    if sandbox is None and needs_sandbox(task):
-        return None
-    return judge(pack.stored_output(trial), task, sandbox)
+    return judging(trial, task, pack.stored_output(trial), sandbox)
 
 
-def _task(pack: Pack, trial: Trial) -> BenchmarkTask | None:
-    """The task of a trial, if its prompt is still the one that was asked."""
-    task = next((task for task in pack.tasks if task.id == trial.task_id), None)
+def task_of(trial: Trial, packs: Mapping[str, Pack]) -> BenchmarkTask | None:
+    """The task of a trial, if there is one here whose prompt is still the one that was asked."""
+    tasks = packs[trial.suite].tasks if trial.suite in packs else ()
+    task = next((task for task in tasks if task.id == trial.task_id), None)
     return task if task is not None and task_prompt_hash(task) == trial.prompt_hash else None
 
 
@@ -203,13 +266,15 @@ def _scored(
         result.profile,
         result.speed.plan if result.speed else None,
         load_s=result.speed.load_s.median if result.speed and result.speed.load_s else None,
-        missing_suites=[key.suite for key in keys if _is_missing(result, key)],
+        missing_suites=[
+            *(key.suite for key in keys if _is_missing(result, key)),
+            *_absent_suites(result),
+        ],
     )
-    has_same_scores = _rounded(scores.suites, scores.aggregates) == _rounded(
-        result.suites, result.aggregates
-    )
+    computed = (*scores.suites, scores.aggregates, scores.speed)
+    claimed = (*result.suites, result.aggregates, result.speed)
     is_same_version = result.scoring_version == SCORING_VERSION
-    if trials == result.trials and has_same_scores and is_same_version:
+    if trials == result.trials and _rounded(computed) == _rounded(claimed) and is_same_version:
         return result
     first = result.rescored.first_fingerprint if result.rescored else result.fingerprint
     after = result.model_copy(
@@ -232,9 +297,11 @@ def _key(
     result: RunResult, suite: SuiteResult, packs: Mapping[str, Pack], *, is_stale: bool
 ) -> SuiteKey:
     """The suite as it ran; the tasks of a stale one are those that it has trials of."""
-    left_out = suite.left_out_count
+    left_out, version, pack_hash = suite.left_out_count, suite.version, suite.pack_hash or ""
     if not is_stale:
-        left_out = packs[suite.suite].left_out_of(result.profile)
+        pack = packs[suite.suite]
+        left_out, version = pack.left_out_of(result.profile), pack.version
+        pack_hash = pack.pack_hash
     task_ids: tuple[str, ...] = ()
     if suite.dimension == "quality" and is_stale:
         ran = (trial.task_id for trial in result.trials if trial.suite == suite.suite)
@@ -243,8 +310,8 @@ def _key(
         task_ids = scored_task_ids(result, packs[suite.suite])
     return SuiteKey(
         suite=suite.suite,
-        version=suite.version,
-        pack_hash=suite.pack_hash or "",
+        version=version,
+        pack_hash=pack_hash,
         dimension=suite.dimension,
         task_ids=task_ids,
         left_out=left_out,
@@ -269,13 +336,26 @@ def _is_missing(result: RunResult, key: SuiteKey) -> bool:
     return not done or not wanted <= done
 
 
-def _rounded(suites: Sequence[SuiteResult], aggregates: Aggregates) -> list[object]:
+def _absent_suites(result: RunResult) -> list[str]:
+    """Suites of the profile that a run without a quality score was made without.
+
+    A complete run stays one, whatever its profile has come to hold since.
+    """
+    if result.aggregates.quality_score is not None:
+        return []
+    ran = {suite.suite for suite in result.suites}
+    wanted = (load_pack(name) for name in pack_names() if name not in ran)
+    return [pack.name for pack in wanted if result.profile in pack.profiles]
+
+
+def _rounded(records: Sequence[Record | None]) -> list[object]:
     """All figures, to the digits that count."""
-    records = [*(suite.model_dump(mode="json") for suite in suites), aggregates.model_dump()]
-    return [_round(value) for record in records for value in record.values()]
+    return [_round(record.model_dump(mode="json") if record else None) for record in records]
 
 
 def _round(value: object) -> object:
-    if isinstance(value, list | tuple):
+    if isinstance(value, dict):
+        return {name: _round(part) for name, part in value.items()}
+    if isinstance(value, list):
         return [_round(part) for part in value]
     return round(value, DECIMALS) if isinstance(value, float) else value

@@ -20,7 +20,7 @@ from bench_loop.contracts.provider import (
     ServerFacts,
 )
 from bench_loop.contracts.sandbox import Sandbox
-from bench_loop.engine.assemble import assemble, planned_settings, run_index, software
+from bench_loop.engine.assemble import finished, planned_settings, run_index, software
 from bench_loop.engine.blocks import Turn
 from bench_loop.engine.budget import (
     Fit,
@@ -262,7 +262,7 @@ class Run:
                 peak_memory=self._telemetry.peak_memory(),
             )
         )
-        result = assemble(self._journal.read())
+        result = finished(self._journal.read())
         file = save(result, self._output)
         self._journal.append(ResultSaved())
         return result, file

@@ -593,9 +593,35 @@ class PeakMemory(Record):
 class Rescoring(Record):
     """That a run was judged again: its outputs and timings are the first, its verdicts not."""
 
-    first_fingerprint: TaggedHash = Field(description="Fingerprint of the run as it was made.")
+    first_fingerprint: TaggedHash | None = Field(
+        description="Fingerprint of the run as it was made; null: private text was taken out since."
+    )
     bench_loop: Text = Field(description="Version of BenchLoop that judged it again.")
     at: AwareDatetime
+
+
+class Scrubbing(Record):
+    """That private text was taken out before the result was sent, and no verdict changed by it.
+
+    It does not name the first fingerprint: whoever knows the rest could try names until one fits.
+    """
+
+    bench_loop: Text = Field(description="Version of BenchLoop that took it out.")
+    counts: dict[str, Count] = Field(
+        max_length=20, description="How many places, by kind: `home folder`, `key`, ..."
+    )
+
+
+class Signature(Record):
+    """Ed25519, over the RFC 8785 JSON of the result without this field."""
+
+    algorithm: Literal["ed25519"]
+    public_key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(
+        description="Of the installation: 32 bytes, hexadecimal."
+    )
+    value: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")] = Field(
+        description="64 bytes, hexadecimal."
+    )
 
 
 class Imported(Record):
@@ -689,9 +715,12 @@ class RunHeader(Record):
         None, description="Energy; null: no sensor was read, or the run was resumed."
     )
     peak_memory: PeakMemory | None = Field(None, description="Null: no memory was read.")
-    signature: dict[str, Any] | None = Field(None, description="Signature of the installation.")
+    signature: Signature | None = Field(
+        None, description="Of the installation that wrote the result; null: not signed."
+    )
     determinism: Determinism | None = Field(None, description="Null: not probed.")
     rescored: Rescoring | None = Field(None, description="Null: judged once, by the run itself.")
+    scrubbed: Scrubbing | None = Field(None, description="Null: nothing was taken out.")
     imported: Imported | None = Field(None, description="Null: BenchLoop measured this itself.")
     matrix: MatrixArm | None = Field(None, description="Null: the run had the server to itself.")
     speed: Speed | None = Field(None, description="Null: the speed suite was not run.")

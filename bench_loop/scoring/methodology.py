@@ -253,7 +253,7 @@ def _shown(name: str) -> str:
     value = getattr(constants, name)
     if name.endswith(_PERCENT):
         return f"{100 * value:g} %"
-    if isinstance(value, frozenset):
+    if isinstance(value, frozenset | tuple):
         return ", ".join(sorted(value))
     return value if isinstance(value, str) else f"{value:,g}".removesuffix(".0")
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from submissions.admin import audit, keys, queue
+from submissions.admin import audit, keys, people, queue, templates
 
-__all__ = ["audit", "keys", "queue"]
+__all__ = ["audit", "keys", "people", "queue", "templates"]

@@ -1,73 +1,57 @@
-"""The moderation queue."""
+"""The moderation queue: a list that says what waits, and decisions about several at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils import timezone
+from django.utils.html import format_html
 
+from bench_loop.report.printable import one_line
 from runs.admin import ReadOnlyAdmin
-from submissions.models import AuditEvent, ModerationError, Submission, is_moderator
+from submissions.admin.case import case_page
+from submissions.admin.filters import AgeFilter, QueueFilter, SeverityFilter
+from submissions.admin.forms import DecisionForm, number
+from submissions.models import Decision, ModerationError, Submission, is_moderator
+from submissions.queue import age, counts, queue
 
-Decide = Callable[[Submission, User, str], None]
+SEVERITY_WORDS = {3: "refused", 2: "needs review", 1: "note", 0: "none"}
+MOST_AT_ONCE = 100
 
-
-class ReasonForm(forms.Form):
-    """The page between choosing submissions and deciding about them."""
-
-    reason = forms.CharField(
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 4, "cols": 60}),
-        help_text="The owner reads it. If the run was shown, its page says so to everybody.",
-    )
+Action = Callable[["SubmissionAdmin", HttpRequest, QuerySet[Submission]], HttpResponse | None]
 
 
-class AuditInline(admin.TabularInline):  # type: ignore[type-arg]
-    """What was decided before."""
+def _action(decision: Decision) -> Action:
+    """The action of the list that takes `decision`."""
 
-    model = AuditEvent
-    fields = readonly_fields = ("created_at", "actor", "kind", "data")
-    extra = 0
-    can_delete = False
+    @admin.action(description=f"{decision.label}, with a reason", permissions=["moderate"])
+    def act(
+        self: SubmissionAdmin, request: HttpRequest, queryset: QuerySet[Submission]
+    ) -> HttpResponse | None:
+        return self.decide_about_several(request, decision)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    act.__name__ = decision.value
+    return act
 
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
-    """Oldest pending first. Nothing is edited here: the actions decide."""
+    """What waits for the moderator, the longest first. Nothing is edited: decisions are taken."""
 
-    list_display = ["run", "model_id", "owner", "status", "level", "worst", "created_at"]
-    list_filter = ["status", "level", "created_at"]
-    search_fields = ["run__public_id", "owner__username"]
-    ordering = ["created_at"]
-    list_select_related = ["run", "owner"]
-    actions = ["approve", "reject", "flag"]
-    inlines = [AuditInline]
-    fields = readonly_fields = (
-        "run_link",
-        "model_id",
-        "owner",
-        "status",
-        "level",
-        "findings_table",
-        "reason",
-        "moderator",
-        "decided_at",
-        "created_at",
-    )
+    list_display = ["named", "model_id", "owner", "state", "findings_told", "asked", "waiting"]
+    list_filter = [QueueFilter, "status", "level", SeverityFilter, AgeFilter]
+    list_per_page = 50
+    search_fields = ["run__public_id", "owner__username", "run__header__subject__model_id"]
+    search_help_text = "Run, owner or model"
+    show_full_result_count = False
+    actions = [_action(decision) for decision in Decision]
+    change_list_template = "submissions/admin/queue.html"
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_moderator(request.user)
@@ -76,94 +60,149 @@ class SubmissionAdmin(ReadOnlyAdmin):
         return is_moderator(request.user)
 
     def has_moderate_permission(self, request: HttpRequest) -> bool:
-        """Asked by the actions below."""
+        """Asked by the actions."""
         return is_moderator(request.user)
 
-    @admin.display(description="model")
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
+        return queue()
+
+    def get_ordering(self, request: HttpRequest) -> Any:
+        return [F("waiting_since").asc(), "pk"]
+
+    @admin.display(description="run", ordering="run__public_id")
+    def named(self, submission: Any) -> str:
+        return format_html('<span class="mono">{}</span>', submission.run.public_id)
+
+    @admin.display(description="model and device")
     def model_id(self, submission: Submission) -> str:
-        return str(submission.run.header["subject"]["model_id"])
-
-    @admin.display(description="worst finding")
-    def worst(self, submission: Submission) -> str:
-        severities = [finding["severity"] for finding in submission.findings]
-        return "needs review" if "needs_review" in severities else "-"
-
-    @admin.display(description="run")
-    def run_link(self, submission: Submission) -> SafeString:
+        header = submission.run.header
         return format_html(
-            '<a href="/api/v1/runs/{0}/">{0}</a>, <a href="/api/v1/runs/{0}/result.json">file</a>',
-            submission.run.public_id,
+            '{}<br><span class="quiet">{}</span>',
+            one_line(str(header["subject"]["model_id"]), 60),
+            one_line(str(header["machine"]["device_class"]), 60),
         )
 
-    @admin.display(description="findings")
-    def findings_table(self, submission: Submission) -> SafeString | str:
-        if not submission.findings:
-            return "none"
-        rows = format_html_join(
-            "",
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            (
-                (
-                    finding["severity"].replace("_", " "),
-                    finding["field"],
-                    finding["sentence"],
-                    ", ".join(f"{name} {value}" for name, value in finding["numbers"].items()),
-                )
-                for finding in submission.findings
-            ),
+    @admin.display(description="status", ordering="status")
+    def state(self, submission: Submission) -> str:
+        return format_html(
+            '<span class="status {}">{}</span><br><span class="quiet">{}</span>',
+            *(submission.status, submission.status, submission.level),
         )
-        head = "<tr><th>severity</th><th>field</th><th>what</th><th>numbers</th></tr>"
-        return format_html("<table>{}{}</table>", SafeString(head), rows)
 
-    @admin.action(description="Approve: show on the leaderboard", permissions=["moderate"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[Submission]) -> None:
-        self._decide(request, queryset, Submission.approve, "", "approved")
+    @admin.display(description="findings", ordering="-severity")
+    def findings_told(self, submission: Any) -> str:
+        worst = SEVERITY_WORDS[submission.severity]
+        found = [one.get("severity") for one in submission.findings]
+        count = found.count(worst.replace(" ", "_"))
+        shape = worst.replace(" ", "-")
+        return format_html(
+            '<span class="severity {}">{}{}</span>', shape, f"{count} " if count else "", worst
+        )
 
-    @admin.action(description="Reject, with a reason", permissions=["moderate"])
-    def reject(self, request: HttpRequest, queryset: QuerySet[Submission]) -> HttpResponse | None:
-        return self._decide_with_reason(request, queryset, Submission.reject, "reject", "rejected")
+    @admin.display(description="asked")
+    def asked(self, submission: Any) -> str:
+        told = [
+            "appeal" if submission.appealed_at else "",
+            _counted(submission.open_reports, "report"),
+            "owner asked" if submission.requested_changes else "",
+        ]
+        return ", ".join(filter(None, told)) or "-"
 
-    @admin.action(description="Flag, with a reason", permissions=["moderate"])
-    def flag(self, request: HttpRequest, queryset: QuerySet[Submission]) -> HttpResponse | None:
-        return self._decide_with_reason(request, queryset, Submission.flag, "flag", "flagged")
+    @admin.display(description="waits", ordering="waiting_since")
+    def waiting(self, submission: Any) -> str:
+        return age(timezone.now() - submission.waiting_since)
 
-    def _decide_with_reason(
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_view_permission(request):
+            return super().changelist_view(request, extra_context)
+        assert isinstance(request.user, User)
+        told = counts(request.user)
+        more = {
+            "title": "Moderation queue",
+            "is_nav_sidebar_enabled": False,
+            "counts": told,
+            "oldest": age(timezone.now() - told.oldest) if told.oldest else "",
+        }
+        return super().changelist_view(request, {**more, **(extra_context or {})})
+
+    def change_view(
         self,
         request: HttpRequest,
-        queryset: QuerySet[Submission],
-        decide: Decide,
-        action: str,
-        done: str,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        return case_page(self, request, object_id)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Submission], *more: Any, **named: Any
     ) -> HttpResponse | None:
-        """Ask for the reason on a page of its own, then decide."""
-        form = ReasonForm(request.POST if "reason" in request.POST else None)
+        if any(number(text) is None for text in request.POST.getlist("_selected_action")):
+            self.message_user(request, "Choose submissions from the list.", messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+        return super().response_action(request, queryset, *more, **named)
+
+    def decide_about_several(self, request: HttpRequest, decision: Decision) -> HttpResponse | None:
+        """Ask for the reason on a page of its own, then decide about each by itself.
+
+        By the ids of the form, not by the list's filters: one that another moderator decided about
+        meanwhile has left the list, and its moderator must be told.
+        """
+        chosen = request.POST.getlist("_selected_action")
+        if len(chosen) > MOST_AT_ONCE:
+            self.message_user(request, f"At most {MOST_AT_ONCE} at once, please.", messages.ERROR)
+            return None
+        submissions = list(queue().filter(pk__in=chosen).order_by(F("waiting_since"), "pk"))
+        form = DecisionForm(
+            request.POST if "reason" in request.POST else None,
+            decision=decision,
+            offered=[decision],
+        )
         if form.is_valid():
-            self._decide(request, queryset, decide, form.cleaned_data["reason"], done)
+            self._decide_about_each(request, submissions, form, decision)
             return None
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{action.capitalize()} submissions",
-            "action": action,
-            "submissions": queryset,
+            "title": f"{decision.label}: {_counted(len(submissions), 'submission')}",
+            "decision": decision,
+            "is_nav_sidebar_enabled": False,
+            "submissions": [
+                (one, _seen(request, one), one.why_not(decision)) for one in submissions
+            ],
             "form": form,
             "opts": self.model._meta,
         }
-        return TemplateResponse(request, "submissions/decide.html", context)
+        return TemplateResponse(request, "submissions/admin/decide.html", context)
 
-    def _decide(
+    def _decide_about_each(
         self,
         request: HttpRequest,
-        queryset: QuerySet[Submission],
-        decide: Decide,
-        reason: str,
-        done: str,
+        submissions: list[Submission],
+        form: DecisionForm,
+        decision: Decision,
     ) -> None:
-        """Decide about each on its own: one that cannot be changed does not hold up the others."""
+        """One that cannot be changed does not hold up the others; each failure says why."""
         assert isinstance(request.user, User)
-        for submission in queryset:
+        done = []
+        for submission in submissions:
             try:
-                decide(submission, request.user, reason)
+                form.take(submission, request.user, _seen(request, submission))
             except ModerationError as error:
-                self.message_user(request, f"{submission}: {error}", messages.ERROR)
+                self.message_user(request, f"Unchanged: {submission}. {error}", messages.ERROR)
             else:
-                self.message_user(request, f"{submission} is {done}.", messages.SUCCESS)
+                done.append(str(submission))
+        if done:
+            told = f"{decision.label}: {len(done)} done ({', '.join(done)})."
+            self.message_user(request, told, messages.SUCCESS)
+
+
+def _seen(request: HttpRequest, submission: Submission) -> int:
+    """The version that the form was made from; at first the present one."""
+    given = number(request.POST.get(f"version-{submission.pk}"))
+    return submission.version if given is None else given
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}" if count else ""

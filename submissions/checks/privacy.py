@@ -6,23 +6,22 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from bench_loop.privacy import private_kind
+from bench_loop.engine.official_text import official_text
+from bench_loop.privacy import has_home, private_kind
 from submissions.checks.finding import Finding, needs_review, refused
 from submissions.checks.upload import Upload
 
-HOME_PATH = re.compile(
-    r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)(?!(?:user|username|you|me|USER)\b)\w"
-)
-
 
 def check_privacy(upload: Upload) -> Iterator[Finding]:
-    """Home folders, keys and addresses point to people.
+    """Home folders, keys and addresses point to people, but for those that tasks themselves name.
 
     Outside of what a model or a server wrote they are refused, else shown to a moderator.
     """
     document = upload.result.model_dump(mode="json", exclude={"aggregates", "speed", "suites"})
+    official = official_text(upload.result, upload.packs)
     for path, text in _texts(document, ""):
-        kind = "home folder" if HOME_PATH.search(text) else private_kind(text)
+        public = official.get(path.partition(".")[0], "")
+        kind = "home folder" if has_home(text, public) else private_kind(text, public)
         if kind is None:
             continue
         if _FOREIGN_WORDS.search(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from bench_loop.contracts.verifier import TaskScore
@@ -14,19 +15,24 @@ from submissions.checks.upload import Upload
 
 def check_verdicts(upload: Upload) -> Iterator[Finding]:
     """Every verdict is what this site's verifiers say about the stored output."""
+    waiting = Counter[str]()
     for index, ending in upload.endings.items():
         trial = upload.result.trials[index]
-        where = f"trials[{index}]"
         if trial.outcome == "infrastructure_error":
             continue  # `check_status` refuses it.
         if ending.leaves_open(trial.outcome, trial.reason):
+            waiting[trial.suite] += 1
+        else:
+            yield from _verdict_findings(f"trials[{index}]", trial, ending)
+    for index, suite in enumerate(upload.result.suites):
+        if count := waiting.pop(suite.suite, 0):
             yield needs_review(
-                "not_judged_again",
-                f"{where}.outcome",
-                "This verdict needs code to be run, which was not done yet; it is as reported.",
+                "code_waiting",
+                f"suites[{index}]",
+                f"{count} verdicts of {suite.suite} need code to be run, which was not done yet; "
+                "they are as reported.",
+                verdicts=count,
             )
-            continue
-        yield from _verdict_findings(where, trial, ending)
 
 
 def _verdict_findings(where: str, trial: Trial, ending: Ending) -> Iterator[Finding]:

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class ModerationError(Exception):
     """This change is not allowed now; the text says why."""
+
+
+class ChangedMeanwhileError(ModerationError):
+    """Somebody changed the submission after the page was made that this decision comes from."""

@@ -17,6 +17,7 @@ from tests.groups import group_of
         ("hostile", {"real"}, "sandbox"),
         ("site", {"django_db"}, "site"),
         ("site", {"django_db", "real"}, "site"),
+        ("api", {"real", "slow"}, "api"),
         ("look", {"browser", "real"}, "browser"),
         ("journey", {"real"}, "browser"),
         ("wheel", {"real", "slow"}, "wheel"),

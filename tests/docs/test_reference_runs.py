@@ -7,15 +7,14 @@ import json
 import pytest
 
 from bench_loop.contracts.sandbox import Sandbox
-from bench_loop.engine.rescore import rescore
+from bench_loop.engine.official_text import official_text
+from bench_loop.engine.rescore import packs_of, rescore
 from bench_loop.privacy import private_findings, this_person
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.schema import result_schema
 from scripts.reference_page import page, stale_suites
 from scripts.references import FOLDER, MATRICES, REFERENCES, arms, runs
 
-MADE_UP = ("/home/nut-cart",)
-"""Folders that exist nowhere: a model made them up out of the words of its task."""
 WHOLE, ARMS = runs(), arms()
 RUNS = WHOLE | ARMS
 
@@ -55,8 +54,9 @@ class TestOneRun:
 
     def test_it_holds_nothing_private(self, name: str) -> None:
         data = (FOLDER / f"{name}.json").read_bytes()
-        found = private_findings(data, this_person())
-        assert not [one for one in found if not any(made in one.excerpt for made in MADE_UP)]
+        # A model made `/home/nut-cart` up out of the words of its task.
+        public = official_text(RUNS[name], packs_of(RUNS[name]))
+        assert private_findings(data, this_person(), public) == ()
 
     @pytest.mark.real
     def test_its_verdicts_and_scores_come_out_again(self, name: str, sandbox: Sandbox) -> None:

@@ -168,12 +168,14 @@ def test_a_run_reaches_the_leaderboard_through_a_moderator(
     expect(page.locator("main")).not_to_contain_text(result.subject.model_id)
 
     page.goto(f"{site.url}/admin/submissions/submission/")
-    page.get_by_label("Username").fill("moderator")
+    page.get_by_label("User name or e-mail").fill("moderator")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.locator("tr", has_text=first["id"]).locator("input.action-select").check()
     page.get_by_label("Action:").select_option("approve")
     page.get_by_role("button", name="Go").click()
+    page.get_by_label("Reason").select_option("nothing-against-it")
+    page.get_by_role("button", name="Approve").click()
     expect(page.locator(".messagelist")).to_be_visible()
 
     page.goto(f"{site.url}/")

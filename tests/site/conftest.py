@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
 
 from submissions.keys import create_key
+from submissions.models import Submission
+from tests.site.make_result import make_bytes
 from tests.site.uploads import Uploader
 
 
@@ -33,7 +35,14 @@ def stranger(db: None) -> User:
 @pytest.fixture
 def moderator(db: None) -> User:
     user = User.objects.create_user("moderator", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename="moderate_submission"))
+    user.groups.add(Group.objects.get(name="moderator"))
+    return user
+
+
+@pytest.fixture
+def maintainer(db: None) -> User:
+    user = User.objects.create_user("maintainer", is_staff=True)
+    user.groups.add(Group.objects.get(name="maintainer"))
     return user
 
 
@@ -49,3 +58,10 @@ def moderator_client(public_site: None, moderator: User) -> Client:
     client = Client()
     client.force_login(moderator)
     return client
+
+
+@pytest.fixture
+def submission(uploader: Uploader) -> Submission:
+    """One upload of the owner, that waits."""
+    assert uploader.post(make_bytes()).status_code == 201
+    return Submission.objects.get()

@@ -74,11 +74,12 @@ def test_an_honest_run_without_code_is_consistent() -> None:
 def test_an_honest_run_with_code_is_reported_for_that_code_alone(profile: str) -> None:
     result = honest(profile=profile)
     found = [one for one in checks.findings(result, NOW) if one.severity != "note"]
-    assert {one.code for one in found} == {"not_judged_again"}
+    assert {one.code for one in found} == {"code_waiting"}
+    judged_by_code = {trial.suite for trial in result.trials if trial.verifier is not None}
     assert {one.field for one in found} == {
-        f"trials[{index}].outcome"
-        for index, trial in enumerate(result.trials)
-        if trial.verifier is not None
+        f"suites[{index}]"
+        for index, suite in enumerate(result.suites)
+        if suite.suite in judged_by_code
     }
     with_code = {trial.suite for trial in result.trials if trial.verifier}
     assert with_code >= (CODE_SUITES if profile != "harness" else {"loop_code_fix_files"})
@@ -502,17 +503,20 @@ def test_loading_longer_than_the_whole_run_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
+    "said",
     [
-        {"signature": {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"}},
-        {"signature": {"host": {"ip": "192.168.1.50"}}},
-        {"signature": {"mac": "a4:83:e7:12:34:56"}},
-        {"signature": {"/home/alice/secret": 1}},
-        {"signature": {"note": "sk-proj-" + "Ab1" * 10}},
+        {"gpu_uuid": "GPU-00000000-1111-2222-3333-444444444444"},
+        {"host": {"ip": "192.168.1.50"}},
+        {"mac": "a4:83:e7:12:34:56"},
+        {"/home/alice/secret": 1},
+        {"note": "sk-proj-" + "Ab1" * 10},
     ],
 )
-def test_what_points_to_one_computer_is_refused(changes: dict[str, Any]) -> None:
-    assert {one.code for one in findings(honest().model_copy(update=changes))} == {"private"}
+def test_what_points_to_one_computer_is_refused(said: dict[str, Any]) -> None:
+    result = honest()
+    trial = result.trials[-1].model_copy(update={"transcript": (said,)})
+    changed = result.model_copy(update={"trials": (*result.trials[:-1], trial)})
+    assert {one.code for one in findings(rescored(changed))} == {"private"}
 
 
 POWER = Power(

@@ -17,12 +17,6 @@ from tests.site.uploads import SUBMISSIONS, Uploader
 CHANGELIST = "/admin/submissions/submission/"
 
 
-@pytest.fixture
-def submission(uploader: Uploader) -> Submission:
-    assert uploader.post(make_bytes()).status_code == 201
-    return Submission.objects.get()
-
-
 def shown(client: Client) -> int:
     count: int = client.get("/api/v1/leaderboard/").json()["count"]
     return count
@@ -41,7 +35,7 @@ def test_an_upload_waits_and_is_not_shown(submission: Submission, client: Client
 def test_approving_in_the_admin_shows_the_run(
     submission: Submission, moderator_client: Client
 ) -> None:
-    act(moderator_client, "approve", submission)
+    act(moderator_client, "approve", submission, reason="Read it all.")
     submission.refresh_from_db()
     assert submission.status == "approved"
     assert shown(Client()) == 1
@@ -63,7 +57,7 @@ def test_rejecting_without_a_reason_asks_again(
     page = act(moderator_client, "reject", submission, reason="  ")
     submission.refresh_from_db()
     assert submission.status == "pending"
-    assert b"This field is required" in page.content
+    assert b"A reason is needed" in page.content
 
 
 def test_rejecting_with_a_reason_keeps_the_run_off(
@@ -78,7 +72,7 @@ def test_rejecting_with_a_reason_keeps_the_run_off(
 def test_flagging_withdraws_the_entry_and_leaves_a_tombstone(
     submission: Submission, moderator_client: Client
 ) -> None:
-    act(moderator_client, "approve", submission)
+    act(moderator_client, "approve", submission, reason="Read it all.")
     act(moderator_client, "flag", submission, reason="Two owners claim it.")
     entry = Entry.objects.get()
     assert entry.withdrawn_at is not None
@@ -88,14 +82,14 @@ def test_flagging_withdraws_the_entry_and_leaves_a_tombstone(
 
 def test_a_flagged_run_can_be_shown_again(submission: Submission, moderator_client: Client) -> None:
     act(moderator_client, "flag", submission, reason="Why so fast?")
-    act(moderator_client, "approve", submission)
+    act(moderator_client, "approve", submission, reason="Read it all.")
     assert shown(Client()) == 1
 
 
 def test_every_change_is_in_the_audit_trail(
     submission: Submission, moderator_client: Client, moderator: User, owner: User
 ) -> None:
-    act(moderator_client, "approve", submission)
+    act(moderator_client, "approve", submission, reason="Read it all.")
     act(moderator_client, "flag", submission, reason="Why?")
     trail = [(event.kind, event.actor) for event in AuditEvent.objects.all()]
     assert trail == [("submitted", owner), ("approved", moderator), ("flagged", moderator)]
@@ -171,7 +165,7 @@ def test_findings_are_readable_and_escaped(
     submission.save()
     page = moderator_client.get(f"{CHANGELIST}{submission.pk}/change/").content.decode()
     assert "needs review" in page
-    assert "tokens 3" in page
+    assert "tokens <b>3</b>" in page
     assert "<script>alert(1)" not in page
 
 

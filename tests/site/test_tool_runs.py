@@ -82,10 +82,11 @@ def trial_of(result: RunResult, task_id: str) -> Trial:
 def test_an_honest_run_is_taken_and_its_code_verdicts_stay_as_reported(result: RunResult) -> None:
     found = found_in(result)
     assert [one for one in found if one.severity == "refused"] == []
-    assert {one.field for one in found if one.code == "not_judged_again"} == {
-        f"trials[{index}].outcome"
-        for index, trial in enumerate(result.trials)
-        if trial.task_id in RUN_AGAIN
+    waiting = {one.field: one.numbers for one in found if one.code == "code_waiting"}
+    assert waiting == {
+        f"suites[{index}]": {"verdicts": count}
+        for index, suite in enumerate(result.suites)
+        if (count := sum(t.suite == suite.suite and t.task_id in RUN_AGAIN for t in result.trials))
     }
     assert level(found) == "reported"
 

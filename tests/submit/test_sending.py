@@ -8,16 +8,14 @@ from datetime import UTC, datetime
 import pytest
 
 from bench_loop.errors import SubmitError, UsageError
-from bench_loop.submit import (
+from bench_loop.submit.sending import (
     MOST_ANSWER_BYTES,
+    TRIES,
     idempotency_key,
     retry_after_s,
     send,
-    shown_url,
-    site_address,
-    site_token,
-    submit_bytes,
 )
+from bench_loop.submit.site import shown_url, site_address, site_token
 from tests.result.documents import result
 from tests.submit.results import result_bytes
 from tests.submit.sites import ACCEPTED, Reply, Site, dripping, reply, running
@@ -65,8 +63,8 @@ def test_without_a_key_none_is_sent() -> None:
 
 def test_the_answer_of_the_site_is_given_back() -> None:
     with running(Site()) as site:
-        answer = submit_bytes(result_bytes(), site.url, KEY, dry_run=False)
-    assert answer["id"] == "abcdefgh2345"
+        answer = send(result_bytes(), site.url, KEY)
+    assert answer.body["id"] == "abcdefgh2345"
 
 
 def test_a_run_that_the_site_has_is_a_duplicate() -> None:
@@ -76,7 +74,7 @@ def test_a_run_that_the_site_has_is_a_duplicate() -> None:
 
 def test_a_dry_run_says_so_in_the_address() -> None:
     with running(Site(reply(200, {"findings": []}))) as site:
-        submit_bytes(result_bytes(), site.url, KEY, dry_run=True)
+        send(result_bytes(), site.url, KEY, is_dry_run=True)
     assert site.requests[0].path == "/api/v1/submissions/?dry_run=1"
 
 
@@ -111,7 +109,7 @@ def test_without_a_wish_of_the_site_the_pauses_double() -> None:
     pauses = Pauses()
     with running(Site(Reply(502, b"bad gateway"))) as site, pytest.raises(SubmitError):
         send(result_bytes(), site.url, KEY, pause=pauses)
-    assert pauses.asked == [1.0, 2.0]
+    assert pauses.asked == [1.0, 2.0, 4.0, 8.0]
 
 
 def test_a_site_that_wants_an_hour_is_left_alone() -> None:
@@ -122,13 +120,13 @@ def test_a_site_that_wants_an_hour_is_left_alone() -> None:
     assert caught.value.remedy == "Submit it again in 3600 seconds."
 
 
-def test_a_site_that_is_down_is_tried_three_times() -> None:
+def test_a_site_that_is_down_is_tried_five_times() -> None:
     pauses = Pauses()
     with pytest.raises(SubmitError) as caught:
         send(result_bytes(), f"http://127.0.0.1:{closed_port()}", KEY, pause=pauses)
     assert caught.value.code == "unreachable"
     assert caught.value.exit_code == 6
-    assert len(pauses.asked) == 2
+    assert len(pauses.asked) == TRIES - 1
 
 
 def test_a_refusal_is_not_tried_again() -> None:
@@ -269,13 +267,13 @@ def test_what_is_no_address_of_a_site_is_refused(address: str) -> None:
 
 def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCHLOOP_TOKEN", f"{KEY}\n")
-    assert site_token() == KEY
+    assert site_token("https://bench.example.org") == KEY
 
 
 def test_a_key_with_a_line_break_inside_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCHLOOP_TOKEN", "bl_a\r\nX-Admin: 1")
     with pytest.raises(UsageError):
-        site_token()
+        site_token("https://bench.example.org")
 
 
 @pytest.mark.parametrize(

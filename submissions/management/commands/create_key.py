@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from submissions.keys import create_key
+from submissions.models.keys import SCOPES
 
 
 class Command(BaseCommand):
@@ -16,6 +19,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--name", default="", help="What the key is for.")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=list(SCOPES),
+            help="What it may be used for; give it once for each. Default: everything.",
+        )
+        parser.add_argument(
+            "--days", type=int, help="How long it is good. Default: until it is revoked."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -25,5 +37,10 @@ class Command(BaseCommand):
                 f"There is no user {options['username']!r}; add one in /admin/ "
                 "(the first one with createsuperuser)."
             ) from error
-        _, text = create_key(owner, options["name"])
+        days = options["days"]
+        if days is not None and not 0 < days <= 3650:
+            raise CommandError("--days is 1 to 3650; without it the key never expires.")
+        expires_at = timezone.now() + timedelta(days=days) if days else None
+        scopes = options["scope"] or list(SCOPES)
+        _, text = create_key(owner, options["name"], scopes, expires_at)
         self.stdout.write(text)

@@ -1,4 +1,4 @@
-"""Sends a result to a BenchLoop site: the exact bytes of the file, once, to the site you named.
+"""Sends bytes to a BenchLoop site: exactly these, stored once however often they are sent.
 
 What the site answers is as untrusted as any other text from outside: it is bounded, must be JSON,
 and is made harmless before it is shown.
@@ -7,36 +7,48 @@ and is made harmless before it is shown.
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from queue import Empty, SimpleQueue
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 import bench_loop
-from bench_loop import config
 from bench_loop.console import clean
-from bench_loop.errors import SubmitError, UsageError
-from bench_loop.http import is_loopback
+from bench_loop.errors import SubmitError
+from bench_loop.submit.site import checked_address, is_secure, refuse_plain
 
 SUBMISSIONS_PATH = "/api/v1/submissions/"
-TRIES = 3
-LONGEST_WAIT_S = 60.0
+TRIES = 5
+LONGEST_WAIT_S = 120.0
 """A site that asks for a longer pause than this is left alone, and the user told."""
 
 LONGEST_TRY_S = 300.0
 """A whole try, upload and answer: the largest file over a slow line, with room."""
 
+LONGEST_S = 900.0
+"""All tries and the pauses between them."""
+
 MOST_ANSWER_BYTES = 1024 * 1024
-_TRANSIENT = frozenset({429, 502, 503, 504})
+CHUNK = 64 * 1024
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_OF_THE_KEY = frozenset({401, 403})
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+
+
+class Watch:
+    """Hears how far an upload is. It is called from another thread."""
+
+    def sent(self, count: int, total: int) -> None:
+        """So many bytes of a try are on their way."""
+
+    def waits(self, why: str, wait_s: float, number: int) -> None:
+        """Try `number` of TRIES failed; the next one comes after a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,94 +63,63 @@ class Answer:
         return self.http_status == 200 and "id" in self.body
 
 
-def site_address(option: str | None) -> str:
-    """The site to submit to: `--site`, else `BENCHLOOP_SITE`; without a slash at its end.
-
-    Raises UsageError when neither names one, or it is no http(s) address.
-    """
-    address = (option or os.environ.get("BENCHLOOP_SITE") or "").strip()
-    if not address:
-        raise UsageError(
-            "There is no site to submit to.",
-            remedy="Give --site https://..., or set BENCHLOOP_SITE.",
-        )
-    try:
-        parts = urlsplit(address)
-        host, _ = parts.hostname, parts.port
-        httpx.URL(address)
-    except (ValueError, httpx.InvalidURL):  # a host that cannot be written in ASCII is a ValueError
-        host = None
-    if not host or parts.scheme not in ("http", "https"):
-        raise UsageError(
-            f"{clean(address)} is not the address of a site.",
-            remedy="Write it in full: https://bench.example.org",
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise UsageError(
-            "The site's address may hold no user name, password, query or fragment.",
-            remedy="Give the key in BENCHLOOP_TOKEN.",
-        )
-    return address.rstrip("/")
-
-
-def site_token() -> str | None:
-    """The API key for the site: `BENCHLOOP_TOKEN`, else `[site] token` of config.toml."""
-    token = os.environ.get("BENCHLOOP_TOKEN", "").strip()
-    if not token:
-        table = config.settings().get("site", {})
-        value = table.get("token") if isinstance(table, dict) else None
-        token = str(value).strip() if value else ""
-    if not token:
-        return None
-    if not (token.isascii() and token.isprintable()) or " " in token:
-        raise UsageError(
-            "The API key holds characters that no key has.",
-            remedy="Copy it again into BENCHLOOP_TOKEN or config.toml.",
-        )
-    return token
-
-
-def submit_bytes(data: bytes, site: str, token: str | None, dry_run: bool) -> dict[str, Any]:
-    """Send the bytes of a result file; the site's answer. Raises SubmitError, UsageError."""
-    return send(data, site, token, is_dry_run=dry_run).body
-
-
 def send(
     data: bytes,
     site: str,
     token: str | None,
     *,
     is_dry_run: bool = False,
+    watch: Watch | None = None,
     pause: Callable[[float], None] = time.sleep,
     limit_s: float = LONGEST_TRY_S,
+    whole_limit_s: float = LONGEST_S,
 ) -> Answer:
     """Send the bytes of a result file, again after a transient failure, and give the answer.
 
     All tries carry the same Idempotency-Key, so that an upload whose answer was lost is stored
-    once. `pause` waits for a number of seconds; a try may take `limit_s`. Raises SubmitError when
-    the site refuses, is down, too slow or no BenchLoop site; UsageError when the key would travel
-    in the clear.
+    once. `pause` waits for a number of seconds; a try may take `limit_s`, all together
+    `whole_limit_s`. Raises SubmitError when the site refuses, is down, too slow or no BenchLoop
+    site; UsageError when the key would travel in the clear.
     """
-    address = site_address(site)
-    is_secure = address.lower().startswith("https:")
-    if token and not is_secure and not is_loopback(urlsplit(address).hostname or ""):
-        raise UsageError(
-            "Your API key would be sent over plain http, where others can read it.",
-            remedy="Use the https address of the site.",
-        )
+    address = checked_address(site)
+    refuse_plain(address, token)
     url = address + SUBMISSIONS_PATH + ("?dry_run=1" if is_dry_run else "")
     headers = _headers(data, token)
+    watch = watch or Watch()
+    end = time.monotonic() + whole_limit_s
     # A proxy from the environment would see what a plain request carries.
-    with httpx.Client(timeout=_TIMEOUT, follow_redirects=False, trust_env=is_secure) as client:
+    with httpx.Client(
+        timeout=_TIMEOUT, follow_redirects=False, trust_env=is_secure(address)
+    ) as client:
         for number in range(1, TRIES + 1):
-            reply = _try(client, url, data, headers, limit_s)
+            left_s = max(end - time.monotonic(), 1.0)
+            reply = _try(_Upload(client, url, data, headers, watch), min(limit_s, left_s))
             wait_s = reply.wait_s(number)
             if wait_s is None:
                 return reply.accepted()
-            if number == TRIES or wait_s > LONGEST_WAIT_S:
+            is_too_long = wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s > end
+            if number == TRIES or is_too_long:
                 raise reply.refusal()
+            watch.waits(reply.said, wait_s, number)
             pause(wait_s)
     raise AssertionError("the last try returns or raises")
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    """One try, as it goes over the wire."""
+
+    client: httpx.Client
+    url: str
+    data: bytes
+    headers: Mapping[str, str]
+    watch: Watch
+
+    def chunks(self) -> Iterator[bytes]:
+        total = len(self.data)
+        for start in range(0, total, CHUNK):
+            yield self.data[start : start + CHUNK]
+            self.watch.sent(min(start + CHUNK, total), total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +138,13 @@ class _Reply:
         asked = retry_after_s(self.headers.get("retry-after"), datetime.now(UTC))
         return asked if asked is not None else float(2 ** (number - 1))
 
+    @property
+    def said(self) -> str:
+        """What came instead of an answer, in a few words."""
+        if self.http_status:
+            return f"the site answered HTTP {self.http_status}"
+        return f"no answer: {self.failure}"
+
     def accepted(self) -> Answer:
         """The answer to an upload that the site took. Raises SubmitError for every other."""
         if self.http_status in (200, 201, 202):
@@ -171,13 +159,15 @@ class _Reply:
             return SubmitError(
                 f"The site cannot be reached: {self.failure}.",
                 code="unreachable",
-                remedy="Check the address, and whether the site is up; nothing was stored.",
+                can_wait=True,
+                remedy="Check the address, and whether the site is up.",
             )
         if 300 <= self.http_status < 400:
             target = clean(self.headers.get("location", "elsewhere"))[:300]
             return SubmitError(
                 f"The site redirects to {target}; redirects are not followed with your key.",
                 code="redirected",
+                can_wait=True,
                 remedy="If you trust that address, give it as --site.",
             )
         body = self._json()
@@ -186,14 +176,21 @@ class _Reply:
                 return SubmitError(
                     f"The site is not available now: it answered HTTP {self.http_status}.",
                     code="unavailable",
+                    can_wait=True,
                     remedy="Submit it again later; sending it twice does no harm.",
                 )
             return SubmitError(
                 f"This is no BenchLoop site: it answered HTTP {self.http_status}.",
                 code="not_a_site",
+                can_wait=True,
                 remedy="Check --site or BENCHLOOP_SITE.",
             )
-        return _in_the_sites_words(body, self.headers)
+        return _in_the_sites_words(body, self.headers, can_wait=self._is_not_about_the_run)
+
+    @property
+    def _is_not_about_the_run(self) -> bool:
+        """Whether the same bytes may be taken at another time, or with another key."""
+        return self.http_status >= 500 or self.http_status in _TRANSIENT | _OF_THE_KEY
 
     def _json(self) -> dict[str, Any] | None:
         try:
@@ -217,53 +214,30 @@ def retry_after_s(value: str | None, now: datetime) -> float | None:
     return max(0.0, (moment - now).total_seconds())
 
 
-def shown_url(site: str, url: object) -> str | None:
-    """The page that the site names, on the site itself and harmless; None: it names none.
-
-    Only the path is taken: an answer cannot lead the reader elsewhere, and a site behind a proxy
-    may not know by which address it was reached.
-    """
-    if not isinstance(url, str):
-        return None
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return None
-    if not path.startswith("/"):
-        return None
-    return clean(urljoin(site, "/" + path.lstrip("/")))[:500]
-
-
-def _try(
-    client: httpx.Client, url: str, data: bytes, headers: Mapping[str, str], limit_s: float
-) -> _Reply:
+def _try(upload: _Upload, limit_s: float) -> _Reply:
     """One try, given up after `limit_s` seconds in all.
 
     The client's own limits begin anew with every byte, so that a site which sends one now and then
     would never end. The thread ends with the client, which closes its connection.
     """
     replies: SimpleQueue[_Reply] = SimpleQueue()
-    exchange = (replies, client, url, data, headers)
-    threading.Thread(target=_exchange, args=exchange, name="submit", daemon=True).start()
+    threading.Thread(target=_exchange, args=(replies, upload), name="submit", daemon=True).start()
     try:
         return replies.get(timeout=limit_s)
     except Empty:
         raise SubmitError(
             f"The site did not end its answer in {limit_s:.0f} seconds.",
             code="too_slow",
+            can_wait=True,
             remedy="Submit it again later; sending it twice does no harm.",
         ) from None
 
 
-def _exchange(
-    replies: SimpleQueue[_Reply],
-    client: httpx.Client,
-    url: str,
-    data: bytes,
-    headers: Mapping[str, str],
-) -> None:
+def _exchange(replies: SimpleQueue[_Reply], upload: _Upload) -> None:
     try:
-        with client.stream("POST", url, content=data, headers=headers) as response:
+        with upload.client.stream(
+            "POST", upload.url, content=upload.chunks(), headers=upload.headers
+        ) as response:
             reply = _Reply(response.status_code, response.headers, _bounded(response))
     except Exception as error:  # whatever it is, the caller waits for a reply
         reply = _Reply(0, {}, b"", clean(str(error)).rstrip(".") or type(error).__name__)
@@ -283,6 +257,7 @@ def _bounded(response: httpx.Response) -> bytes:
 def _headers(data: bytes, token: str | None) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
+        "Content-Length": str(len(data)),
         "Accept": "application/json",
         # Plain, so that the bound on the answer is one on what is unpacked too.
         "Accept-Encoding": "identity",
@@ -300,7 +275,9 @@ def idempotency_key(data: bytes) -> str:
     return str(fingerprint).removeprefix("sha256:")
 
 
-def _in_the_sites_words(body: Mapping[str, Any], headers: Mapping[str, str]) -> SubmitError:
+def _in_the_sites_words(
+    body: Mapping[str, Any], headers: Mapping[str, str], *, can_wait: bool
+) -> SubmitError:
     code = clean(str(body.get("code", "refused")))[:100]
     raw = body.get("fields")
     fields = (
@@ -315,6 +292,7 @@ def _in_the_sites_words(body: Mapping[str, Any], headers: Mapping[str, str]) -> 
         f"The site refused the result ({code}): {clean(body['message'])[:1000]}",
         code=code,
         fields=fields,
+        can_wait=can_wait,
         remedy=_remedy(code, headers),
     )
 

@@ -1,0 +1,1 @@
+"""Uploads, submissions, reports, runs and the audit trail over HTTP."""

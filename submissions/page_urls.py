@@ -1,0 +1,17 @@
+"""Addresses of the pages about submissions."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from submissions import pages
+
+urlpatterns = [
+    path("runs/<slug:public_id>/", pages.run, name="run"),
+    *(
+        path(f"runs/<slug:public_id>/{verb}/", pages.owner_verb, {"name": verb}, name=f"run-{verb}")
+        for verb in pages.VERBS
+    ),
+    path("moderation/", pages.moderation, name="moderation"),
+    path("moderation.json", pages.moderation_json, name="moderation-json"),
+]
