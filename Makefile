@@ -1,7 +1,7 @@
 # make run     benchmark a small model on this machine and open the local site
 # make test    run the tests (ARGS="-k name" is passed on to pytest)
 # make lint    check style, types and imports
-# make bench   time what must stay quick, and the clocks (ARGS=--quick: without slow servers)
+# make bench   time what must stay quick, and the clocks (ARGS=--quick: fewer, and no slow servers)
 # make hostile show what each kind of sandbox contains, measured here
 # make harness-faults  put each fault into a task of each installed harness (half an hour)
 # make cassettes  record the installed harnesses again for their tests without a model
@@ -40,6 +40,7 @@ bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
 	@$(BIN)/python scripts/bench_sandbox.py
 	@$(BIN)/python scripts/bench_gateway.py
+	@$(BIN)/python -m scripts.bench_intake $(ARGS)
 	@$(BIN)/python scripts/bench_speed.py $(ARGS)
 
 hostile: $(VENV)/dev.stamp

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 from django.db.models import Count
 
-from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult, Trial
 from runs.models import Run
 from submissions.checks import Finding
@@ -52,13 +51,13 @@ def remember(run: Run, result: RunResult) -> None:
 def shared_timings(result: RunResult) -> list[Shared]:
     """The stored runs with which `result` shares timings, those with the most first.
 
-    The same run itself is left out.
+    The same run itself, by the fingerprint that it names, is left out.
     """
     own = sketch(result)
     least = max(LEAST_SHARED, math.ceil(LEAST_SHARE * len(own)))
     counts = (
         TimingMark.objects.filter(mark__in=own)
-        .exclude(run__fingerprint=fingerprint(result))
+        .exclude(run__fingerprint=result.fingerprint)
         .values("run_id")
         .annotate(shared=Count("id"))
         .filter(shared__gte=least)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.html import escape
 
 from bench_loop.contracts.chat import TokenCounts
 from bench_loop.result.records import Artifact, RunResult
@@ -261,8 +262,11 @@ def test_an_honest_sibling_is_taken_in_and_shown_as_it_is(
     Submission.objects.get().approve(moderator)
     page = uploader.get(f"/runs/{response.json()['id']}/")
     assert page.status_code == 200
-    for dangerous in ('"><svg', 'href="javascript:', "<%= 49", "${49}"):
-        assert dangerous not in page.content.decode()
+    shown = page.content.decode()
+    for dangerous in ("<svg onload", 'href="javascript:', "<%=", "${49}", "#{49}"):
+        assert dangerous not in shown
+    if model_id := changes.get("model_id"):
+        assert escape(model_id) in shown
     [entry] = uploader.get(LEADERBOARD).json()["results"]
     assert entry["model_id"] == changes.get("model_id", "qwen3:8b")
 

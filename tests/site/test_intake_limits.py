@@ -157,7 +157,7 @@ stream = packed
 """
 
 FLOOD = """
-class Stream:
+class Stream(io.RawIOBase):
     # Without an end: as long as it is read from.
     def read(self, size=-1):
         return b" " * (size if size > 0 else 2**30)
