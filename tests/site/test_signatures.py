@@ -134,11 +134,11 @@ def test_a_run_page_names_the_key_and_the_runs_of_its_installation(
 
     text = page(one)
     assert short(json.loads(data)["signature"]["public_key"]) in text
-    assert "1 other run here" in text
+    assert "Same installation as 1 other run:" in text
     assert f"/runs/{two}/" in text
     for other in (unsigned, hidden, foreign):
         assert f"/runs/{other}/" not in text
-    assert "No other run here" in page(foreign)
+    assert "No other run here is of this installation" in page(foreign)
     assert 'aria-label="signed"' not in page(unsigned)
 
 
