@@ -92,7 +92,11 @@ def check_all(
     """Have the site check them and store nothing; the exit code is that of the same upload."""
     bodies = []
     for payload in payloads:
-        answer = _sent(payload.data, address, token, payload.result.run_id, is_dry_run=True)
+        try:
+            answer = _sent(payload.data, address, token, payload.result.run_id, is_dry_run=True)
+        except SubmitError as error:
+            submission.print_fields(error.fields, console(stderr=True))
+            raise
         bodies.append(answer.body)
         if not as_json:
             submission.print_checks(answer.body, console())
@@ -208,6 +212,8 @@ def _say_waits(screen: Console) -> None:
 
 def _sent(data: bytes, address: str, token: str | None, name: str, *, is_dry_run: bool) -> Answer:
     line = ProgressLine(clean(name))
+    if sys.stderr.isatty():
+        click.echo(f"Sending {len(data):,} bytes to {clean(address)}", err=True)
     try:
         return send(data, address, token, is_dry_run=is_dry_run, watch=line)
     finally:
