@@ -244,6 +244,13 @@ def test_the_same_result_gives_the_same_copy() -> None:
     assert to_bytes(scrubbed(made).result) == to_bytes(scrubbed(made).result)
 
 
+def test_of_a_copy_nothing_more_is_taken() -> None:
+    said = {"role": "tool", "content": f"token={KEY} /home/max 8.8.4.4 anna@firm.com {KEY_BLOCK}"}
+    made = math_run(thinking=f"{KEY} of annalena in /home/annalena/x", transcript=(said,))
+    once = scrubbed(made).result
+    assert scrubbed(once).taken == ()
+
+
 def test_a_signed_result_gives_a_signed_copy_and_another_does_not() -> None:
     made = math_run(thinking="annalena")
     assert scrubbed(made).result.signature is None
