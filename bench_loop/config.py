@@ -115,6 +115,8 @@ def private_text(name: str, make: Callable[[], str]) -> str:
             raise not_writable(file, error) from error
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
             out.write(make() + "\n")
+            out.flush()
+            os.fsync(out.fileno())  # After a power cut it is whole, or not there.
         try:
             os.link(scratch, file)
         except FileExistsError:

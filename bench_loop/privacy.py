@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench_loop import config
+from bench_loop.errors import SetupError
 from bench_loop.private_patterns import (
     ADDRESS,
     BEARER,
@@ -78,11 +80,26 @@ def this_person() -> Person:
         for name, value in os.environ.items()
         if re.search(r"(?:TOKEN|SECRET|PASSWORD|API_?KEY)$", name, re.I)
     }
+    secrets |= set(_saved_keys())
     return Person(
         frozenset(filter(_is_telling, names)),
         home if _is_telling(home) else "",
         frozenset(value for value in secrets if len(value) >= _LEAST_SECRET),
     )
+
+
+def _saved_keys() -> Iterator[str]:
+    """Keys of model servers and of a site that config.toml holds."""
+    try:
+        found = config.settings()
+    except SetupError:
+        return
+    providers = found.get("providers", {})
+    tables = [found.get("site"), *(providers.values() if isinstance(providers, dict) else ())]
+    for table in tables:
+        for name in ("api_key", "token"):
+            if isinstance(table, dict) and isinstance(table.get(name), str):
+                yield table[name].strip()
 
 
 def private_findings(

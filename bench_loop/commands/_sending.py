@@ -28,14 +28,13 @@ SHOWN_FROM = 256 * 1024
 class ProgressLine(Watch):
     """Tells on standard error how far an upload is, where somebody watches."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self) -> None:
         self._is_open = False
 
     def sent(self, count: int, total: int) -> None:
         if total >= SHOWN_FROM and sys.stderr.isatty():
-            share = f"{100 * count // total:3d} %"
-            click.echo(f"\r  sending {self._name}: {share}", err=True, nl=False)
+            is_sent = "  waiting for the answer" if count == total else ""
+            click.echo(f"\r  {100 * count // total:3d} %{is_sent}", err=True, nl=False)
             self._is_open = True
 
     def waits(self, why: str, wait_s: float, number: int) -> None:
@@ -92,7 +91,11 @@ def check_all(
     """Have the site check them and store nothing; the exit code is that of the same upload."""
     bodies = []
     for payload in payloads:
-        answer = _sent(payload.data, address, token, payload.result.run_id, is_dry_run=True)
+        try:
+            answer = _sent(payload.data, address, token, is_dry_run=True)
+        except SubmitError as error:
+            submission.print_fields(error.fields, console(stderr=True))
+            raise
         bodies.append(answer.body)
         if not as_json:
             submission.print_checks(answer.body, console())
@@ -186,7 +189,7 @@ def _deliver(pending: Pending, token: str | None) -> Answer:
     """
     screen = console(stderr=True)
     try:
-        answer = _sent(pending.data, pending.site, token, pending.run_id, is_dry_run=False)
+        answer = _sent(pending.data, pending.site, token, is_dry_run=False)
     except SubmitError as error:
         submission.print_fields(error.fields, screen)
         if error.can_wait:
@@ -206,8 +209,10 @@ def _say_waits(screen: Console) -> None:
     submission.say(f"It waits here; send it later with: {program()} submit --pending", screen)
 
 
-def _sent(data: bytes, address: str, token: str | None, name: str, *, is_dry_run: bool) -> Answer:
-    line = ProgressLine(clean(name))
+def _sent(data: bytes, address: str, token: str | None, *, is_dry_run: bool) -> Answer:
+    line = ProgressLine()
+    if sys.stderr.isatty():
+        click.echo(f"Sending {len(data):,} bytes to {clean(address)}", err=True)
     try:
         return send(data, address, token, is_dry_run=is_dry_run, watch=line)
     finally:

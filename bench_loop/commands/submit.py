@@ -30,7 +30,9 @@ site or not reached.
 
 @click.command(epilog=EPILOG)
 @click.argument("files", metavar="[FILE|RUN|latest]...", nargs=-1)
-@click.option("--site", metavar="URL", help="Where to send it; else BENCHLOOP_SITE.")
+@click.option(
+    "--site", metavar="URL", help="Where to send it; else BENCHLOOP_SITE, or address under [site]."
+)
 @click.option("--dry-run", is_flag=True, help="Let the site check it and store nothing.")
 @click.option(
     "--print-payload", is_flag=True, help="Print the exact bytes that would be sent; send nothing."

@@ -23,7 +23,7 @@ from bench_loop.engine.rescore import (
     scored_task_ids,
     task_of,
 )
-from bench_loop.errors import BenchLoopError, ResultError, UsageError
+from bench_loop.errors import PackError, ResultError
 from bench_loop.result import strict_json
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
@@ -90,7 +90,7 @@ def verify(
     """Check `result`, which was read from `document`.
 
     `sandbox` runs the code that the model wrote; None: its verdicts stay unchecked. `packs` is
-    where the run's private packs are.
+    where the run's private packs are. Raises PackError for a fault in those.
     """
     checks = [
         Check("schema", "holds", f"It follows version {result.schema_version} of the schema."),
@@ -103,9 +103,9 @@ def verify(
     try:
         known = packs_of(result, packs)
         again = rescore(result, sandbox=sandbox, packs=packs)
-    except UsageError:
-        raise
-    except BenchLoopError as error:
+    except PackError as error:
+        if packs is not None:
+            raise
         why = f"The packs cannot be read: {error.message}"
         return Verification(result, (*checks, Check("packs", "unchecked", why)))
     checks += [

@@ -64,7 +64,7 @@ def _rows(payload: Payload) -> Iterator[Row]:
     yield "machine", ", ".join(_machine(result.machine))
     yield "run", ", ".join(_run(result))
     yield "texts", ", ".join(_words(result.trials)) or "none"
-    yield "signature", _signature(result)
+    yield "signature", _signature(payload)
 
 
 def _joined(*parts: str | None) -> str:
@@ -122,9 +122,11 @@ def _words(trials: Sequence[Trial]) -> Iterator[str]:
         yield figures.counted(transcripts, "transcript")
 
 
-def _signature(result: RunResult) -> str:
+def _signature(payload: Payload) -> str:
+    result = payload.result
     if result.signature is None:
-        return "none"
+        is_lost = payload.source.result.signature is not None
+        return "none: a copy cannot have that of another installation" if is_lost else "none"
     key = result.signature.public_key
     whose = "this" if key == installation_public_key() else "another"
     return f"key {short(key)} of {whose} installation, which shows that its runs belong together"

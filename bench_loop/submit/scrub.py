@@ -110,12 +110,12 @@ def scrub(result: RunResult, data: bytes, person: Person, sandbox: Sandbox | Non
         judged = _judged_again(index, result.trials[index], copy.trials[index], packs, sandbox)
         trials[index], change = judged
         changed += [change] if change else []
+    counts = Counter(copy.scrubbed.counts if copy.scrubbed else {})
+    counts.update(one.kind for one in taken)
     copy = copy.model_copy(
         update={
             "trials": tuple(trials),
-            "scrubbed": Scrubbing(
-                bench_loop=bench_loop.__version__, counts=Counter(one.kind for one in taken)
-            ),
+            "scrubbed": Scrubbing(bench_loop=bench_loop.__version__, counts=dict(counts)),
             "rescored": copy.rescored
             and copy.rescored.model_copy(update={"first_fingerprint": None}),
         }

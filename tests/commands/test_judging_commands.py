@@ -14,6 +14,7 @@ from bench_loop.commands.score import CONVENTIONS, FORMATS
 from bench_loop.config import bundled
 from bench_loop.contracts.task import Convention
 from bench_loop.providers.saved import SavedFormat
+from bench_loop.result.signature import signed, signer_of
 from bench_loop.result.store import load, to_bytes
 from tests.commands.test_compare_and_suites import run
 from tests.engine.test_rescore import MISJUDGED, math_run, with_stale_pack, with_trial
@@ -120,6 +121,14 @@ def test_rescore_writes_only_where_it_is_told_and_never_over_a_file(
     assert load(new).rescored is not None
     assert run("rescore", str(misjudged), "--output", str(new)) == 4
     assert "exists already" in capsys.readouterr().err
+
+
+def test_what_rescore_writes_of_an_own_signed_run_is_signed_again(tmp_path: Path) -> None:
+    file, new = tmp_path / "run.json", tmp_path / "new.json"
+    file.write_bytes(to_bytes(signed(with_trial(math_run(), **MISJUDGED))))
+    assert run("rescore", str(file), "--output", str(new)) == 1
+    assert signer_of(json.loads(new.read_bytes())) is not None
+    assert load(new).signature != load(file).signature
 
 
 @pytest.fixture

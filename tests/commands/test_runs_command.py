@@ -15,6 +15,7 @@ import pytest
 from bench_loop.cli import main
 from bench_loop.commands._resume import newest_resumable
 from bench_loop.engine.run_lock import LOCK
+from bench_loop.result.signature import installation_public_key, signer_of
 from bench_loop.result.store import LATEST, load
 from bench_loop.selftest.simulated import Simulated, simulator
 from tests.engine.killed_runs import SERVER, journals, new_run, start
@@ -91,6 +92,26 @@ def test_a_complete_run_says_so(
     assert "is complete already" in capsys.readouterr().err
     assert bench("run", "--resume") == 2
     assert "There is no run to go on with" in capsys.readouterr().err
+
+
+def test_a_complete_run_is_signed_and_exported_as_it_was_written(
+    server: Simulated, home: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert bench(*new_run(server.url, "reasonmath")) == 0
+    data = (home / "results" / LATEST).read_bytes()
+    assert signer_of(json.loads(data)) == installation_public_key()
+    capfdbinary.readouterr()
+    assert bench("runs", "export", load(home / "results" / LATEST).run_id) == 0
+    assert capfdbinary.readouterr().out == data
+
+
+def test_a_run_that_is_not_complete_is_not_signed(server: Simulated, home: Path) -> None:
+    cut(server, home, signal.SIGINT)
+    kept = load(home / "results" / LATEST)
+    assert kept.signature is None
+    assert installation_public_key() is None
+    assert bench("run", "--resume", kept.run_id) == 0
+    assert load(home / "results" / f"{kept.run_id}.json").signature is not None
 
 
 def test_json_is_one_event_a_line_and_nothing_else(server: Simulated, home: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from bench_loop import errors
 from bench_loop.cli import COMMANDS, group, main
 
-HEAVY = ("django", "pydantic", "httpx", "rich", "yaml", "ruamel", "numpy", "jsonschema", "psutil")
+HEAVY = tuple("django pydantic httpx rich yaml ruamel numpy jsonschema psutil cryptography".split())
 
 LOADED = """
 import json, sys
@@ -60,6 +60,13 @@ def complete(words: str, count: int) -> dict[str, str]:
         "COMP_WORDS": words,
         "COMP_CWORD": str(count),
     }
+
+
+def test_a_run_loads_nothing_for_signing_until_it_has_something_to_sign() -> None:
+    assert "cryptography" not in loaded_by(["run", "--model", "m", "--resume", "nosuch"])
+    code = "import sys, bench_loop.engine.run; print('cryptography' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

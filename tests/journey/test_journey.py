@@ -98,10 +98,10 @@ def public_site(folder: Path, **services: str) -> Iterator[Site]:
         yield Site(url, key)
 
 
-def submit(site: Site, file: Path, home: Path) -> dict[str, str]:
+def submit(site: Site, file: Path, home: Path, *options: str) -> dict[str, str]:
     """What `bench-loop submit --json` says."""
     said = finish(
-        bench_loop("submit", file, "--site", site.url, "--yes", "--json"),
+        bench_loop("submit", file, "--site", site.url, "--yes", "--json", *options),
         environment(home, BENCHLOOP_TOKEN=site.key),
     )
     answer: dict[str, str] = json.loads(said)
@@ -163,6 +163,7 @@ def test_a_run_reaches_the_leaderboard_through_a_moderator(
     first = submit(site, result_file, tmp_path)
     assert first["status"] == "pending"
     assert submit(site, result_file, tmp_path)["id"] == first["id"]
+    assert submit(site, result_file, tmp_path, "--again")["id"] == first["id"]
 
     page.goto(f"{site.url}/")
     expect(page.locator("main")).not_to_contain_text(result.subject.model_id)

@@ -84,6 +84,51 @@ def running(site: Site) -> Iterator[Site]:
             thread.join()
 
 
+@dataclass
+class BrokenSite:
+    """A server whose line breaks: `cuts` in turn, then it answers like a site."""
+
+    cuts: list[str]
+    """`reading`: gone after a part of the body. `silent`: after all of it. `answer`: amid that."""
+    url: str = ""
+    keys: list[str] = field(default_factory=list)
+    """The idempotency key of every try whose head came through."""
+
+
+@contextmanager
+def breaking(*cuts: str) -> Iterator[BrokenSite]:
+    """A BrokenSite on a free port of 127.0.0.1."""
+    site = BrokenSite(list(cuts))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            site.keys.append(self.headers["Idempotency-Key"])
+            cut = site.cuts.pop(0) if site.cuts else ""
+            length = int(self.headers["Content-Length"])
+            self.rfile.read(min(100, length) if cut == "reading" else length)
+            if cut == "answer":
+                self.wfile.write(b'HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{"id"')
+            if not cut:
+                self.send_response(ACCEPTED.status)
+                self.send_header("Content-Length", str(len(ACCEPTED.body)))
+                self.end_headers()
+                self.wfile.write(ACCEPTED.body)
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        site.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield site
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 @contextmanager
 def dripping(begin: bytes, drop: bytes) -> Iterator[str]:
     """The address of a server that answers `begin` and then `drop` again and again, for ever."""

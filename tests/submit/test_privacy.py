@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 
-from bench_loop.privacy import MOST_FINDINGS, Person, private_findings, this_person
+from bench_loop.privacy import (
+    MOST_FINDINGS,
+    Person,
+    private_findings,
+    this_person,
+    without_private,
+)
 
 ANNA = Person(frozenset({"annalena", "studio-pc"}), "/data/people/annalena")
 
@@ -122,3 +130,127 @@ def test_an_address_of_a_computer_is_found(text: str) -> None:
 )
 def test_a_version_or_a_public_address_is_none(text: str) -> None:
     assert kinds(f"It is {text} here") == []
+
+
+def cleaned(text: str, public: str = "", *, is_wide: bool = False) -> str:
+    return without_private(text, "output", ANNA, public, is_wide=is_wide).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threading.local() and socket.home",
+        "write to jane@firm.com",
+        "version 1.2.3.4 of 8.8.4.4",
+        "token = next(tokens)",
+        "serial numbers of parts",
+        "a sha256 of " + "ab" * 32,
+        "/home/ollama/models and /home/ubuntu",
+        "$HOME/x, /home/$USER/x, /home/<user>/x, /home/{name}/x",
+    ],
+)
+def test_what_models_make_up_is_left_in_peace(text: str) -> None:
+    assert cleaned(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "put"),
+    [
+        ("write to jane@firm.com", "write to <e-mail>"),
+        ("write to jane@example.com", "write to jane@example.com"),
+        ("from 8.8.4.4 and 127.0.0.1", "from <address> and 127.0.0.1"),
+        ("from fe80::1ff:fe23:4567:890a%eth0", "from <address>"),
+        ("api_key=abcd1234", "<key>"),
+        ("https://jane:pw@host.example/x", "https://<user>@host.example/x"),
+        ("on nas.local", "on <name>"),
+        ("id 0123456789abcdef0123456789abcdef", "id <serial>"),
+        ("in /media/jane/disk", "in ~/disk"),
+        ("in C:\\Users\\Jane Doe\\x", "in ~\\x"),
+    ],
+)
+def test_of_what_programs_say_more_is_taken(text: str, put: str) -> None:
+    assert cleaned(text, is_wide=True) == put
+
+
+def test_an_excerpt_of_another_finding_shows_no_part_of_a_key() -> None:
+    secret = "sk-" + "Zz9" * 12
+    found = without_private(f"{secret} /home/mueller/x", "output", ANNA)
+    assert not any("Zz9" in one.excerpt[8:] for one in found.taken)
+
+
+@pytest.mark.parametrize(
+    ("text", "public"),
+    [
+        ("see /home/nut-cart/a.csv", "The nut cart sells nuts."),
+        ("see /home/carol/a.csv", "Carol sells nuts."),
+        ("at 192.168.1.50", "The server has the address 192.168.1.50."),
+        ("key AKIA" + "ABCD" * 4, "Mask AKIA" + "ABCD" * 4),
+        ("Annalena sells nuts", "ANNALENA sells nuts."),
+    ],
+)
+def test_what_a_task_says_itself_is_public(text: str, public: str) -> None:
+    assert cleaned(text, public) == text
+    assert cleaned(text, "It says something else.") != text
+
+
+def test_the_users_own_home_is_private_even_where_their_name_is_a_word_of_the_task() -> None:
+    assert cleaned("see /home/annalena/x", "Annalena sells nuts.") == "see ~/x"
+    assert cleaned("see /home/annalena/x", "ls /home/annalena") == "see /home/annalena/x"
+
+
+def test_a_word_of_the_task_that_holds_the_name_makes_it_not_public() -> None:
+    assert cleaned("by annalena", "The annalenas sell nuts.") == "by <name>"
+
+
+def test_keys_of_the_environment_and_the_config_file_are_known(
+    benchloop_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "a-token-of-mine")
+    monkeypatch.setenv("OPENAI_API_KEY", "short")
+    benchloop_home.mkdir(parents=True, exist_ok=True)
+    (benchloop_home / "config.toml").write_text(
+        '[site]\ntoken = "key-of-a-site"\n[providers.ollama]\napi_key = "key-of-a-server"\n',
+        encoding="utf-8",
+    )
+    secrets = this_person().secrets
+    assert {"a-token-of-mine", "key-of-a-site", "key-of-a-server"} <= secrets
+    assert "short" not in secrets
+
+
+def test_a_config_file_that_is_damaged_is_no_crash(benchloop_home: Path) -> None:
+    benchloop_home.mkdir(parents=True, exist_ok=True)
+    (benchloop_home / "config.toml").write_text("[[", encoding="utf-8")
+    assert this_person().names is not None
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "a-",
+        "a.",
+        "/",
+        "a",
+        "a@",
+        "ab:",
+        "serial",
+        "1.2.",
+        "a://",
+        "/home/",
+        "C:\\",
+        "eyJabcdefghijk.",
+        "-----BEGIN PRIVATE KEY-----",
+        ":",
+        "token=",
+    ],
+)
+def test_words_without_end_cost_time_in_proportion(word: str, is_wide: bool) -> None:
+    """Small models repeat themselves; twice the text may take twice the time, with much room."""
+
+    def seconds(length: int) -> float:
+        text = word * (length // len(word))
+        began = time.process_time()
+        cleaned(text, is_wide=is_wide)
+        return time.process_time() - began
+
+    assert seconds(80_000) < 20 * seconds(10_000) + 0.5

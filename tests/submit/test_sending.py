@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -11,14 +13,15 @@ from bench_loop.errors import SubmitError, UsageError
 from bench_loop.submit.sending import (
     MOST_ANSWER_BYTES,
     TRIES,
+    Watch,
     idempotency_key,
     retry_after_s,
     send,
 )
 from bench_loop.submit.site import shown_url, site_address, site_token
 from tests.result.documents import result
-from tests.submit.results import result_bytes
-from tests.submit.sites import ACCEPTED, Reply, Site, dripping, reply, running
+from tests.submit.results import result_bytes, trial
+from tests.submit.sites import ACCEPTED, Reply, Site, breaking, dripping, reply, running
 
 KEY = "bl_abcdefgh_" + "x" * 43
 
@@ -347,3 +350,116 @@ def test_a_host_name_that_is_too_long_is_no_crash() -> None:
     with pytest.raises(SubmitError) as refused:
         send(result_bytes(), f"https://{'a' * 300}.example", None, pause=Pauses())
     assert refused.value.code == "unreachable"
+
+
+LARGE = result_bytes(trials=[trial("word " * 200_000)])
+
+
+@pytest.mark.parametrize("cut", ["reading", "silent", "answer"])
+def test_a_line_that_breaks_is_tried_again_with_the_same_key(cut: str) -> None:
+    with breaking(cut, cut) as site:
+        answer = send(LARGE, site.url, KEY, pause=Pauses())
+    assert answer.body["id"] == "abcdefgh2345"
+    assert site.keys == [idempotency_key(LARGE)] * 3
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+def test_what_passes_is_tried_again(status: int) -> None:
+    with running(Site(Reply(status, b""), ACCEPTED)) as site:
+        assert send(result_bytes(), site.url, KEY, pause=Pauses()).http_status == 201
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 415, 422, 501])
+def test_what_does_not_pass_is_not(status: int) -> None:
+    with running(Site(Reply(status, b""), ACCEPTED)) as site, pytest.raises(SubmitError):
+        send(result_bytes(), site.url, KEY, pause=Pauses())
+    assert len(site.requests) == 1
+
+
+def test_a_date_to_come_back_at_is_kept_to() -> None:
+    pauses = Pauses()
+    at = format_datetime(datetime.now(UTC) + timedelta(seconds=20), usegmt=True)
+    busy = reply(503, {"code": "busy", "message": "Busy."}, Retry_After=at)
+    with running(Site(busy, ACCEPTED)) as site:
+        send(result_bytes(), site.url, KEY, pause=pauses)
+    assert 15 < pauses.asked[0] <= 20
+
+
+def test_all_tries_together_have_a_limit() -> None:
+    pauses = Pauses()
+    busy = reply(429, {"code": "throttled", "message": "Slow down."}, Retry_After="60")
+    with running(Site(busy)) as site, pytest.raises(SubmitError):
+        send(result_bytes(), site.url, KEY, pause=pauses, whole_limit_s=30.0)
+    assert pauses.asked == []
+
+
+def test_it_is_told_how_far_an_upload_is_and_why_it_waits() -> None:
+    class Told(Watch):
+        def __init__(self) -> None:
+            self.counts: list[int] = []
+            self.whys: list[str] = []
+
+        def sent(self, count: int, total: int) -> None:
+            assert total == len(LARGE)
+            self.counts.append(count)
+
+        def waits(self, why: str, wait_s: float, number: int) -> None:
+            self.whys.append(why)
+
+    told = Told()
+    with running(Site(Reply(503, b""), ACCEPTED)) as site:
+        send(LARGE, site.url, KEY, pause=Pauses(), watch=told)
+    assert told.whys == ["the site answered HTTP 503"]
+    assert told.counts[-1] == len(LARGE)
+    assert len(told.counts) > 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "can_wait"),
+    [
+        (reply(422, {"code": "invalid", "message": "Wrong."}), False),
+        (reply(409, {"code": "key_reused", "message": "Wrong."}), False),
+        (reply(401, {"code": "not_authenticated", "message": "Who?"}), True),
+        (reply(403, {"code": "uploads_off", "message": "No."}), True),
+        (reply(429, {"code": "throttled", "message": "Slow."}, Retry_After="3600"), True),
+        (Reply(200, b"<html>log in to the hotel</html>"), True),
+        (Reply(502, b""), True),
+        (Reply(302, b"", {"Location": "/"}), True),
+    ],
+)
+def test_an_error_tells_whether_another_time_may_help(answer: Reply, can_wait: bool) -> None:
+    with running(Site(answer)) as site, pytest.raises(SubmitError) as caught:
+        send(result_bytes(), site.url, KEY, pause=Pauses())
+    assert caught.value.can_wait is can_wait
+
+
+def configure(home: Path, text: str) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(text, encoding="utf-8")
+
+
+def test_the_site_may_stand_in_the_config_file(
+    benchloop_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BENCHLOOP_SITE", raising=False)
+    configure(benchloop_home, '[site]\naddress = "https://bench.example.org/"\n')
+    assert site_address(None) == "https://bench.example.org"
+
+
+def test_a_saved_key_goes_to_the_site_that_it_is_saved_with_alone(
+    benchloop_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BENCHLOOP_TOKEN", raising=False)
+    text = f'[site]\naddress = "https://bench.example.org"\ntoken = "{KEY}"\n'
+    configure(benchloop_home, text)
+    assert site_token("https://bench.example.org") == KEY
+    assert site_token("https://evil.example.org") is None
+
+
+def test_a_saved_key_is_not_read_out_for_plain_http(
+    benchloop_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BENCHLOOP_TOKEN", raising=False)
+    configure(benchloop_home, f'[site]\ntoken = "{KEY}"\n')
+    with pytest.raises(UsageError, match="plain http"):
+        site_token("http://bench.example.org")
