@@ -32,6 +32,7 @@ GROUPS = {
     "Look": {
         "runs": "List, show, export and delete runs, unfinished ones too.",
         "compare": "Compare result files.",
+        "report": "Write one run as HTML, Markdown, JSON, CSV, JUnit XML or for the Hub.",
         "dashboard": "Write one HTML file from a folder of results.",
         "serve": "Open the local site.",
         "suites": "List suites, tasks and profiles.",

@@ -48,6 +48,13 @@ def dashboard(results: Sequence[RunResult]) -> str:
     )
 
 
+def run_page(result: RunResult) -> str:
+    """One self-contained HTML page of one run, with every trial and its output."""
+    return file_page(
+        "report/run.html", {"run": views.run_view(result), "rules": scoring_rules()}
+    )
+
+
 def _matrices(results: Sequence[RunResult]) -> list[tuple[str, MatrixView]]:
     """The matrices of which more than one arm is there, each with its name."""
     arms: dict[str, list[RunResult]] = {}

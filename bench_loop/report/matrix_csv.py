@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from bench_loop.report.printable import one_line
+from bench_loop.report.spreadsheet import Value, harmless
 from bench_loop.scoring.estimates import Estimate
 from bench_loop.scoring.matrix import Cell, Matrix, MatrixHarness, MatrixModel
 
@@ -15,11 +15,6 @@ COLUMNS = (
     *("score", "score_low", "score_high", "tasks", "trials", "pass_cubed"),
     *("change", "change_low", "change_high", "verdict", "reason"),
 )
-FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""A spreadsheet takes a text that begins so for a formula, some the full-width signs too."""
-
-Value = str | float | int | None
-
 
 def matrix_csv(matrix: Matrix) -> str:
     """Unknown is empty. Names are made harmless for spreadsheets."""
@@ -27,7 +22,7 @@ def matrix_csv(matrix: Matrix) -> str:
     lines = csv.writer(text)
     lines.writerow(COLUMNS)
     for (model, harness, suite), cell in matrix.cells.items():
-        lines.writerow(map(_harmless, _line(matrix, model, harness, suite, cell)))
+        lines.writerow(map(harmless, _line(matrix, model, harness, suite, cell)))
     return text.getvalue()
 
 
@@ -48,10 +43,3 @@ def _line(
 
 def _estimate(found: Estimate | None) -> tuple[Value, Value, Value]:
     return (found.value, found.low, found.high) if found else (None, None, None)
-
-
-def _harmless(value: Value) -> Value:
-    if not isinstance(value, str):
-        return value
-    line = one_line(value, 400)
-    return f"'{line}" if line.lstrip().startswith(FORMULA) else line
