@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,7 @@ def command(run: str, form: str | None, output: Path | None, dataset: str | None
     text = _text(result, form, dataset, run if is_url(run) else None)
     if output is None:
         # As bytes: a code page or a translated line break would damage what is read by programs.
-        click.get_binary_stream("stdout").write(text.encode())
+        sys.stdout.buffer.write(text.encode())
         return
     _write(output, text, run)
     click.echo(str(output), err=True)
