@@ -12,7 +12,7 @@ from bench_loop.engine.like import plan_like
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.engine.rescore import rescore
 from bench_loop.errors import SetupError, UsageError
-from bench_loop.report.html import dashboard
+from bench_loop.report.dashboard import dashboard
 from bench_loop.result.compare import not_comparable, speed_not_comparable
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import load, result_files

@@ -15,7 +15,7 @@ from bench_loop.engine.plan import make_plan
 from bench_loop.engine.run import Run
 from bench_loop.engine.shelf import Shelf
 from bench_loop.report.gap import gap_json, gap_sentences
-from bench_loop.report.html import dashboard
+from bench_loop.report.dashboard import dashboard
 from bench_loop.result.records import RunResult
 from tests.engine.doubles import ScriptedProvider
 from tests.engine.fresh_packs import adder, official_packs

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from bench_loop.report.html import dashboard
+from bench_loop.report.dashboard import dashboard
 from bench_loop.result.records import Aggregates
 from tests.look import matrix_samples, samples
 from tests.look.reader import HOSTILE, Page
