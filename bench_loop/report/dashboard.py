@@ -15,7 +15,7 @@ from bench_loop.report.matrix import matrix_view
 from bench_loop.report.matrix_records import MatrixView
 from bench_loop.report.packed_rows import facets, packed_index
 from bench_loop.report.packed_run import run_detail
-from bench_loop.report.packing import CHUNK, pack, packed_details, text_cut
+from bench_loop.report.packing import CHUNK, PASSED_SHARE, pack, packed_details, text_cut
 from bench_loop.report.sentences import scoring_rules
 from bench_loop.result.records import Aggregates, RunResult
 
@@ -47,7 +47,9 @@ def dashboard(results: Sequence[RunResult]) -> str:
             "run_count": len(newest_first),
             "index": pack(packed_index(newest_first, whole, CHUNK)),
             "details": details,
-            "cut": figures.count(cut) if cut < _longest(newest_first) else None,
+            "cuts": [figures.count(cut), figures.count(cut // PASSED_SHARE)]
+            if cut // PASSED_SHARE < _longest(newest_first)
+            else None,
             "facets": facets(newest_first).items(),
             "matrices": _matrices(newest_first),
             "scoring_versions": sorted({views.one_line(r.scoring_version) for r in results}),

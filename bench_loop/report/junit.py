@@ -50,9 +50,7 @@ def junit_xml(result: RunResult) -> str:
 
 
 def _own_trials(result: RunResult, suite: SuiteResult) -> list[Trial]:
-    return [
-        trial for trial in result.trials if trial.suite == suite.suite and not is_warmup(trial)
-    ]
+    return [trial for trial in result.trials if trial.suite == suite.suite and not is_warmup(trial)]
 
 
 def _suite(result: RunResult, suite: SuiteResult, trials: Sequence[Trial]) -> Element:

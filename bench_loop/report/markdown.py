@@ -19,7 +19,7 @@ from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import device, harness_label, quality_suites, score_figure
 from bench_loop.report.stack import profile as profile_words
-from bench_loop.report.trials import passed_of, quality_trials, with_outcome
+from bench_loop.report.trials import of_suite, passed_of, quality_trials, with_outcome
 from bench_loop.result.records import RunResult, Trial
 
 FAILURES_SHOWN = 20
@@ -114,7 +114,7 @@ def _suites(result: RunResult) -> Iterator[str]:
         return
     yield from _table_head("suite", "score", "95 %", "passed", "tasks", "median s / trial")
     for suite in suites:
-        own = [trial.outcome for trial in with_outcome(result.trials) if trial.suite == suite.suite]
+        own = [trial.outcome for trial in with_outcome(of_suite(suite.suite, result.trials))]
         figure = score_figure(suite.score, suite.score_interval)
         latency = suite.median_latency_s
         yield _row(

@@ -16,6 +16,7 @@ COLUMNS = (
     *("change", "change_low", "change_high", "verdict", "reason"),
 )
 
+
 def matrix_csv(matrix: Matrix) -> str:
     """Unknown is empty. Names are made harmless for spreadsheets."""
     text = io.StringIO()

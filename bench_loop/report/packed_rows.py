@@ -16,7 +16,7 @@ from bench_loop.report.stack import (
     stack_name,
     ttft_figure,
 )
-from bench_loop.report.trials import passed_of, with_outcome
+from bench_loop.report.trials import of_suite, passed_of, with_outcome
 from bench_loop.result.records import RunResult, Spread, SuiteResult
 from bench_loop.scoring.speed import reach
 
@@ -107,12 +107,13 @@ def _stack(name: StackName) -> list[Json]:
 
 
 def _suite(result: RunResult, suite: SuiteResult) -> Json:
-    """Step of the heatmap, figure, and passed of scored; None: it was not run."""
+    """Step of the heatmap, the measured score, and passed of scored; None: it was not run."""
     if suite.score is None:
         return None
-    own = [trial.outcome for trial in with_outcome(result.trials) if trial.suite == suite.suite]
+    own = [trial.outcome for trial in with_outcome(of_suite(suite.suite, result.trials))]
     step = sum(suite.score >= at for at in _SCORE_STEPS)
-    return [step, figure(score_figure(suite.score, suite.score_interval)), passed_of(own)]
+    text = figure(score_figure(suite.score, suite.score_interval))
+    return [step, _measured(suite.score, suite.score_interval, text), passed_of(own)]
 
 
 def _spread(spread: Spread | None) -> Json:

@@ -39,15 +39,23 @@ if TYPE_CHECKING:
 
 Json = object
 Pair = list[str]
-Texts = tuple[str, list[list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTexts:
+    """What was said in one trial: who, text and, of thinking, a mark."""
+
+    task: str
+    is_pass: bool
+    passages: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """`record` is drawn when the run is opened; `texts` are its trials' task and passages."""
+    """`record` is drawn when the run is opened; `texts` are of its trials, in their order."""
 
     record: dict[str, Json]
-    texts: list[Texts]
+    texts: list[TrialTexts]
 
 
 def run_detail(result: RunResult, gap: FoundGap | None = None) -> RunDetail:
@@ -81,7 +89,10 @@ def run_detail(result: RunResult, gap: FoundGap | None = None) -> RunDetail:
         "provenance": pairs(provenance(result)),
         "command": command_line(result),
     }
-    texts = [(f"{trial.suite}/{trial.task_id}", _passages(trial)) for trial in shown]
+    texts = [
+        TrialTexts(f"{trial.suite}/{trial.task_id}", trial.outcome == "pass", _passages(trial))
+        for trial in shown
+    ]
     return RunDetail(record, texts)
 
 
@@ -164,8 +175,6 @@ def _speed(speed: Speed) -> dict[str, Json]:
 
 
 def _passages(trial: Trial) -> list[list[str]]:
-    """Who, text and, of thinking, a mark."""
     return [
-        [one.who, one.text, *(["thinking"] if one.is_thinking else [])]
-        for one in passages(trial)
+        [one.who, one.text, *(["thinking"] if one.is_thinking else [])] for one in passages(trial)
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +23,9 @@ answers that lie together pack better than those of one run alone."""
 _LEVEL = 6
 PAGE_BYTES = 5_400_000
 """What all packs of a page may come to in base64; fonts, style and script add about 0.2 MB."""
-_CUTS = (50_000, 8_000, 4_000, 2_000, 1_000, 700, 500, 350, 250, 180, 120)
+PASSED_SHARE = 4
+"""A trial that passed keeps a quarter of that: who opens one wants to see why another did not."""
+_CUTS = (200_000, 32_000, 16_000, 8_000, 4_000, 2_000, 1_400, 1_000, 700, 500, 350, 250)
 """Characters that a text may keep: the first is taken with which the page is small enough."""
 _SAMPLE = 2 * CHUNK
 
@@ -50,11 +53,13 @@ def text_cut(results: Sequence[RunResult], detail: Callable[[RunResult], RunDeta
     """
     step = max(len(results) // _SAMPLE, 1)
     sample = [detail(result) for result in results[::step]]
-    for cut in _CUTS:
-        size = sum(map(len, packed_details(sample, cut)))
-        if size * step <= PAGE_BYTES:
-            return cut
-    return _CUTS[-1]
+
+    def fits(place: int) -> bool:
+        size = sum(map(len, packed_details(sample, _CUTS[place])))
+        return size * step <= PAGE_BYTES
+
+    found = bisect_left(range(len(_CUTS)), True, key=fits)
+    return _CUTS[min(found, len(_CUTS) - 1)]
 
 
 def _chunks(details: Iterable[RunDetail], cut: int) -> Iterator[object]:
@@ -71,10 +76,11 @@ def _chunks(details: Iterable[RunDetail], cut: int) -> Iterator[object]:
 def _chunk(runs: Sequence[RunDetail], cut: int) -> object:
     texts: dict[str, list[object]] = {}
     for place, run in enumerate(runs):
-        for number, (task, passages) in enumerate(run.texts):
-            kept = [[who, _kept(text, cut), *mark] for who, text, *mark in passages]
+        for number, said in enumerate(run.texts):
+            longest = cut // PASSED_SHARE if said.is_pass else cut
+            kept = [[who, _kept(text, longest), *mark] for who, text, *mark in said.passages]
             if kept:
-                texts.setdefault(task, []).append([place, number, kept])
+                texts.setdefault(said.task, []).append([place, number, kept])
     return {"runs": [run.record for run in runs], "texts": texts}
 
 

@@ -30,6 +30,4 @@ def golden_run() -> RunResult:
         ),
     ]
     own = [samples.quality_trial(HOSTILE_NAME, 1), samples.quality_trial(HOSTILE_NAME, 2, "fail")]
-    return samples.result(
-        trials=[*plain, *odd, *own], about=samples.subject(model_id=HOSTILE_NAME)
-    )
+    return samples.result(trials=[*plain, *odd, *own], about=samples.subject(model_id=HOSTILE_NAME))

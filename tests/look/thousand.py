@@ -6,8 +6,9 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cache
+from pathlib import Path
 
-from bench_loop.engine.packs import load_pack
+from bench_loop.result import store
 from bench_loop.result.records import Gpu, RunResult, Trial
 from tests.look import samples
 
@@ -16,17 +17,14 @@ SIZES = ("4b", "8b", "14b", "27b")
 QUANTIZATIONS = ("Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0")
 HARNESSES = ("raw", "opencode", "aider", "goose")
 CARDS = (("RTX 4090", 24.0), ("RTX 3060", 12.0), ("RX 7900 XTX", 24.0), ("RTX 5090", 32.0))
-SUITES = (
-    *("coding", "dataextract", "instructfollow", "loop_code_fix", "loop_schema"),
-    *("reasonmath", "toolcall"),
-)
-TASKS_EACH = 5
+REFERENCES = Path(__file__).parents[2] / "docs" / "reference-runs"
+REAL = ("qwen2.5-coder-1.5b-quick", "qwen2.5-coder-0.5b-core", "smollm2-135m-core")
 BASES = 40
 OUTCOMES = ("pass", "fail", "partial", "truncated", "harness_error")
 
 
 def thousand(count: int = 1000, seed: int = 3) -> Iterator[RunResult]:
-    """`count` runs of the tasks of `quick`, each with outputs of its own of about 600 characters.
+    """`count` runs of the tasks of `quick`, each with outputs of its own.
 
     Scores come from the real formulas, of `BASES` different sets of outcomes.
     """
@@ -62,30 +60,39 @@ def _base(dice: random.Random, number: int) -> RunResult:
     weights = (0.1 + strength, 0.6 * (1 - strength), 0.1, 0.1, 0.02)
     trials = [
         samples.quality_trial(
-            suite, place, dice.choices(OUTCOMES, weights)[0], latency_s=dice.uniform(1, 30)
+            suite,
+            place,
+            dice.choices(OUTCOMES, weights)[0],
+            latency_s=dice.uniform(1, 30),
+            task_id=task_id,
         )
-        for suite in SUITES
-        for place in range(TASKS_EACH)
+        for place, (suite, task_id) in enumerate(_real_outputs())
     ]
     speed = samples.speed_trials(dice.uniform(8, 190), dice.uniform(0.1, 3))
     return samples.result(trials=trials, speed=speed, number=number % 60)
 
 
 @cache
+def _real_outputs() -> dict[tuple[str, str], list[str]]:
+    """What real models answered to each task of `quick`, from the reference runs."""
+    quick, *others = (store.load(REFERENCES / f"{name}.json") for name in REAL)
+    said = {(t.suite, t.task_id): [t.output] for t in quick.trials if t.outcome and t.output}
+    for trial in (trial for other in others for trial in other.trials):
+        if trial.output and (trial.suite, trial.task_id) in said:
+            said[trial.suite, trial.task_id].append(trial.output)
+    return said
+
+
+@cache
 def _words() -> Sequence[str]:
-    """Words as models say them: those of the tasks themselves."""
-    texts = (str(task.messages) for name in SUITES for task in load_pack(name).tasks)
+    texts = (text for said in _real_outputs().values() for text in said)
     return tuple(sorted({word for text in texts for word in text.split() if len(word) < 20}))
 
 
 def _retold(dice: random.Random, trial: Trial) -> Trial:
-    """The trial with an answer of its own: half of its words are those of every run."""
+    """The trial with a real answer to its task, in which every fifth word is another one."""
     if trial.outcome is None:
         return trial
-    common = random.Random(trial.task_id)
-    words = [
-        common.choice(_words()) if dice.random() < 0.5 else dice.choice(_words())
-        for _ in range(round(dice.lognormvariate(4.4, 0.6)))
-    ]
-    output = " ".join(words)
-    return trial.model_copy(update={"output": output, "answer": " ".join(words[-3:])})
+    words = dice.choice(_real_outputs()[trial.suite, trial.task_id]).split(" ")
+    output = " ".join(dice.choice(_words()) if dice.random() < 0.2 else word for word in words)
+    return trial.model_copy(update={"output": output, "answer": " ".join(output.split()[-3:])})

@@ -3,7 +3,7 @@
 const board = document.querySelector("table.board");
 const boardMore = document.getElementById("more");
 const ROWS_AT_ONCE = 60;
-let boardGrown = null;
+let endBoard = null;
 let sorting = null;
 
 function boardRow(row, run, axis, tied) {
@@ -62,7 +62,7 @@ function drawBoard(index, runs) {
     if (rows.length) items.push({ group });
     for (const row of rows) items.push({ group, row });
   }
-  boardGrown?.end();
+  endBoard?.();
   for (const body of [...board.tBodies]) body.remove();
   const draw = ({ group, row }) => {
     if (!row) {
@@ -73,7 +73,7 @@ function drawBoard(index, runs) {
     }
   };
   board.setAttribute("aria-rowcount", runs.length + 1);
-  boardGrown = grow(board, items, ROWS_AT_ONCE, draw, boardMore);
+  endBoard = grow("board", items, ROWS_AT_ONCE, draw, boardMore);
 }
 
 function makeSortable(redraw) {

@@ -58,8 +58,8 @@ function outcome(name, word, count, chip) {
 
 /* A bar from zero to the value with its interval as a whisker; `most` is the end of the scale. */
 const BAR = 150;
-function bar(measured, most) {
-  if (!measured) return h("span", { class: "mono faint" }, "not run");
+function bar(measured, most, absence = "not run") {
+  if (!measured) return h("span", { class: "mono faint" }, absence);
   const [value, low, high, [text, interval, exact]] = measured;
   const at = (number) => ((Math.min(number, most) / most) * BAR).toFixed(1);
   const whisker = low === null ? null : `M${at(low)} 8H${at(high)}M${at(low)} 4v8M${at(high)} 4v8`;
@@ -72,31 +72,44 @@ function bar(measured, most) {
     interval && h("span", { class: "interval" }, interval));
 }
 
-/* Elements one by one: `batch` at once, the next ones when the reader comes near or prints. */
-const growing = new Set();
-function grow(container, items, batch, draw, sentinel) {
+/* Elements one by one: `batch` at once, the next ones when the reader comes near or prints.
+   `growing` holds, by the part of the page, what draws all the rest. */
+const growing = new Map();
+function grow(part, items, batch, draw, sentinel) {
   let done = 0;
-  const grown = {
-    more(count = batch) {
-      for (const item of items.slice(done, done + count)) draw(item);
-      done = Math.min(done + count, items.length);
-      sentinel.hidden = done >= items.length;
-      if (done >= items.length) grown.end();
-    },
-    end() {
-      observer.disconnect();
-      growing.delete(grown);
-    },
-    all() {
-      grown.more(items.length);
-    },
+  let observer = null;
+  const end = () => {
+    observer?.disconnect();
+    growing.delete(part);
   };
-  const observer = new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting)) grown.more();
+  const more = (count) => {
+    items.slice(done, done + count).forEach(draw);
+    done = Math.min(done + count, items.length);
+    sentinel.hidden = done >= items.length;
+    if (sentinel.hidden) end();
+  };
+  growing.set(part, () => more(items.length));
+  observer = new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) more(batch);
   }, { rootMargin: "1200px" });
-  growing.add(grown);
-  observer.observe(sentinel);
-  grown.more();
-  return grown;
+  more(batch);
+  if (done < items.length) observer.observe(sentinel);
+  return end;
 }
-addEventListener("beforeprint", () => [...growing].forEach((grown) => grown.all()));
+
+/* A part whose first items are drawn, with a button for all of them. */
+function growByButton(part, container, items, batch, draw, label) {
+  growing.delete(part);
+  items.slice(0, batch).forEach(draw);
+  if (items.length <= batch) return;
+  const button = h("button", { type: "button", class: "button" }, label);
+  const all = () => {
+    items.slice(batch).forEach(draw);
+    button.remove();
+    growing.delete(part);
+  };
+  button.addEventListener("click", all);
+  growing.set(part, all);
+  container.append(button);
+}
+addEventListener("beforeprint", () => [...growing.values()].forEach((all) => all()));

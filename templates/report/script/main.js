@@ -5,6 +5,7 @@ const opened = document.getElementById("opened");
 let leftAt = 0;
 
 async function start() {
+  if (!filters) return;
   const index = await unpack(document.getElementById("index"));
   index.runs.forEach((run, place) => Object.assign(run, { place, words: searchable(run), isRanked: false }));
   for (const group of index.groups) for (const row of group.rows) index.runs[row[0]].isRanked = Boolean(row[2]);

@@ -14,6 +14,7 @@ function offerModels(runs) {
 }
 
 function drawModel(runs) {
+  document.getElementById("model-name").textContent = modelChoice.value;
   const own = newestOfEach(runs.filter((run) => run.stack[0] === modelChoice.value));
   drawStacks(own);
   drawHarnesses(own);
@@ -25,7 +26,7 @@ function drawStacks(own) {
   const row = (run) => h("tr", {},
     h("td", {}, h("a", { href: `#run/${run.id}`, class: "mono" }, run.stack[1] ?? "not stated")),
     harnessCell(run), h("td", {}, h("bdi", {}, run.device)), h("td", { class: "mono small soft" }, run.profile),
-    h("td", {}, bar(run.quality, 100)), figureCell(run.generation?.[3]), figureCell(run.ttft),
+    h("td", {}, bar(run.quality, 100, Object.keys(run.suites).length ? "no score over all" : "not run")), figureCell(run.generation?.[3]), figureCell(run.ttft),
     figureCell(run.answers), h("td", { class: "number" }, run.memory ?? "–"), h("td", { class: "number" }, String(run.count)));
   shorten(document.getElementById("stacks"), own, row, [
     head("Quantization"), head("Harness"), head("Device"), head("Profile"), head("Quality", "0 to 100, 95 %"),
@@ -35,14 +36,23 @@ function drawStacks(own) {
 
 /* Only runs of the same profile and tasks, on one device with one quantization, stand together. */
 function drawHarnesses(own) {
-  const groups = grouped(own.filter((run) => run.quality), (run) => [run.stack[1], run.device, run.work]);
-  const several = groups.filter((group) => new Set(group.map((run) => `${run.stack[2]} ${run.stack[3]} ${run.stack[5]}`)).size > 1);
+  const groups = grouped(own.flatMap(scored), ({ run, what }) => [run.stack[1], run.device, run.work, what]);
+  const several = groups.filter((group) => new Set(group.map(({ run }) => run.stack.slice(2).join())).size > 1);
   const place = document.getElementById("harnesses");
   if (!several.length) return place.replaceChildren(empty("This model was not run in two harnesses on the same tasks. bench-loop matrix does that, and pairs the tasks."));
-  const rows = several.flatMap((group) => group.map((run, number) => h("tr", { class: number === 0 && "begins" },
-    h("td", {}, number === 0 && [h("span", { class: "mono" }, run.stack[1]), " ", h("bdi", { class: "soft" }, run.device), h("span", { class: "mono small faint" }, ` ${run.profile}`)]),
-    harnessCell(run, `#run/${run.id}`), h("td", {}, bar(run.quality, 100)), figureCell(run.answers), figureCell(run.generation?.[3]))));
-  place.replaceChildren(table([head("Same weights, device, tasks"), head("Harness"), head("Quality", "0 to 100, 95 %"), head("Right answers", "/min", "number"), head("Gen.", "tok/s", "number")], rows, "Harness comparison"));
+  const blocks = several.map((group) => {
+    const [{ run, what }] = group;
+    group.sort((a, b) => compare(a.score[0], b.score[0], true));
+    return [captionRow([h("b", {}, what), ", ", h("span", { class: "mono" }, run.stack[1] ?? "quantization not stated"), ", ", h("bdi", {}, run.device), `, ${run.profile}, the same tasks`], 4),
+      ...group.map((one) => h("tr", {}, harnessCell(one.run, `#run/${one.run.id}`), h("td", {}, bar(one.score, 100)), figureCell(one.run.answers), figureCell(one.run.generation?.[3])))];
+  });
+  shorten(place, blocks, (block) => block, [head("Harness"), head("Score", "0 to 100, 95 %"), head("Right answers", "/min", "number"), head("Gen.", "tok/s", "number")], "Harness comparison", 6);
+}
+
+/* The quality of a run, or its suites one by one where it has no score over all. */
+function scored(run) {
+  if (run.quality) return [{ run, what: "quality", score: run.quality }];
+  return Object.entries(run.suites).filter(([, cell]) => cell).map(([suite, cell]) => ({ run, what: suite, score: cell[1] }));
 }
 
 function drawMachines(own) {
@@ -51,10 +61,14 @@ function drawMachines(own) {
   const place = document.getElementById("machines");
   if (!timed.length) return place.replaceChildren(empty("The speed of this model was not measured in what is chosen."));
   const groups = grouped(timed, (run) => [run.stack[1]]);
-  const rows = groups.flatMap((group) => fastest(group).map((run, number) => h("tr", { class: number === 0 && "begins" },
-    h("td", { class: "mono" }, number === 0 && (run.stack[1] ?? "not stated")),
-    h("td", {}, h("a", { href: `#run/${run.id}` }, h("bdi", {}, run.device))), h("td", {}, bar(run.generation, most)), figureCell(run.ttft))));
-  place.replaceChildren(table([head("Quantization"), head("Device"), head("Generation", `tok/s, 0 to ${Math.round(most)}`), head("TTFT", "s", "number")], rows, "Machine comparison"));
+  const rows = groups.flatMap((group) => [
+    captionRow(h("span", { class: "mono" }, group[0].stack[1] ?? "quantization not stated"), 3),
+    ...fastest(group).map((run) => h("tr", {}, h("td", {}, h("a", { href: `#run/${run.id}` }, h("bdi", {}, run.device))), h("td", {}, bar(run.generation, most)), figureCell(run.ttft)))]);
+  place.replaceChildren(table([head("Device"), head("Generation", `tok/s, 0 to ${Math.round(most)}`), head("TTFT", "s", "number")], rows, "Machine comparison"));
+}
+
+function captionRow(text, columns) {
+  return h("tr", { class: "of-group" }, h("th", { colspan: columns, scope: "rowgroup" }, text));
 }
 
 /* The newest run on each device, the fastest device first. */
@@ -79,13 +93,9 @@ function harnessCell(run, href) {
     href ? h("a", { href }, name) : name, run.stack[5] && h("span", { class: "custom", title: run.stack[5] }, "custom")));
 }
 
-function shorten(place, items, row, heads, about) {
-  const shown = table(heads, items.slice(0, STACKS_SHOWN).map(row), about);
+function shorten(place, items, row, heads, about, count = STACKS_SHOWN) {
+  const shown = table(heads, [], about);
+  const body = shown.querySelector("tbody");
   place.replaceChildren(shown);
-  if (items.length <= STACKS_SHOWN) return;
-  const more = h("button", { type: "button", class: "button" }, `Show all ${items.length}`);
-  const rest = { all: () => { shown.querySelector("tbody").append(...items.slice(STACKS_SHOWN).map(row)); more.remove(); growing.delete(rest); } };
-  more.addEventListener("click", rest.all);
-  growing.add(rest);
-  place.append(more);
+  growByButton(place.id, place, items, count, (item) => body.append(...[row(item)].flat()), `Show all ${items.length}`);
 }

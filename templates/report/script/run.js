@@ -9,7 +9,7 @@ function drawRun(run) {
       h("footer", { class: "formula" }, `${run.formula ? `${run.formula}. ` : ""}Scoring ${run.scoring}, intervals are 95 %.`)),
     drawPath(run.path),
     h("div", { class: "beside" },
-      h("div", { class: "column" }, drawSuites(run.suites), run.capabilities.length > 0 && readings("Capabilities", run.capabilities), drawTrials(run)),
+      h("div", { class: "column" }, drawSuites(run.suites), run.capabilities.length > 0 && readings("Capabilities", run.capabilities, "twice"), drawTrials(run)),
       h("div", { class: "column" }, drawSpeed(run.speed), readings("Settings", run.settings), readings("Machine", run.machine), readings("Provenance", run.provenance),
         plate("Run it yourself", null, h("div", { class: "inside" }, h("div", { class: "command" }, h("code", {}, run.command), h("button", { class: "button", type: "button", "data-copy": run.command, hidden: true }, "Copy")))))),
   ].filter(Boolean);
@@ -65,6 +65,6 @@ function drawSpeed(speed) {
     h("footer", {}, `Basis: ${speed.basis}.`, speed.findings.length > 0 && ` Findings: ${speed.findings.join(", ")}.`));
 }
 
-function readings(heading, pairs) {
-  return plate(heading, null, h("div", { class: "inside" }, h("dl", { class: "pairs" }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("bdi", {}, value))]))));
+function readings(heading, pairs, kind = "") {
+  return plate(heading, null, h("div", { class: "inside" }, h("dl", { class: `pairs ${kind}` }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, h("bdi", {}, value))]))));
 }
