@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from bench_loop.cli import group
 from bench_loop.errors import ResultError, SetupError, UsageError
 from bench_loop.result import store
 from tests.look import samples
+from tests.processes import ROOT, bench_loop, environment, finish
 
 
 @pytest.fixture
@@ -87,3 +89,30 @@ def test_the_hub_needs_a_data_set_and_only_the_hub(file: Path) -> None:
 def test_a_file_that_is_no_result_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
     assert isinstance(report(tmp_path / "x.json").exception, ResultError)
+
+
+@pytest.mark.parametrize("code_page", ["cp437", "cp1252"])
+@pytest.mark.parametrize("command", ["report", "dashboard"])
+def test_a_name_that_the_code_page_lacks_is_no_error(
+    tmp_path: Path, code_page: str, command: str
+) -> None:
+    folder = tmp_path / "результаты"
+    about = samples.subject(model_id="модель 模型")
+    file = store.save(samples.result(about=about), folder)
+    source = (file,) if command == "report" else ("--input", folder)
+    env = environment(tmp_path / "home", PYTHONIOENCODING=code_page, PYTHONUTF8="0")
+    assert "\\u" in finish(bench_loop(command, *source), env)
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "80", "140"])
+def test_no_line_of_the_report_is_wider_than_the_terminal(file: Path, columns: str) -> None:
+    env = environment(file.parent / "home", COLUMNS=columns)
+    for line in finish(bench_loop("report", file), env).splitlines():
+        assert len(line) <= int(columns) or "next" in line or "saved" in line
+
+
+def test_the_form_of_a_file_does_not_hang_on_the_code_page(file: Path, tmp_path: Path) -> None:
+    command = bench_loop("report", file, "--format", "md")
+    env = environment(tmp_path / "home", PYTHONIOENCODING="cp437", PYTHONUTF8="0")
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, check=True)
+    assert "±" in done.stdout.decode("utf-8")
