@@ -9,7 +9,7 @@ from operator import itemgetter
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, width
+from bench_loop.console import NARROW, Signs, clean, signs, width
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.report import figures
 from bench_loop.report.views import OUTCOME_WORDS
@@ -125,8 +125,9 @@ def wrapped(
     lines = list(text.wrap(screen, room))
     if limit is not None and len(lines) > limit:
         lines = lines[:limit]
-        lines[-1].append("…")
-        lines[-1].truncate(room, overflow="ellipsis")
+        mark = "..." if signs(screen).is_ascii else "…"
+        lines[-1].truncate(room - len(mark))
+        lines[-1].append(mark)
     for line in lines:
         line.rstrip()
     return [Text(" " * indent).append_text(line) for line in lines]

@@ -346,7 +346,9 @@ def test_no_line_is_wider_than_its_terminal(width: int, is_terminal: bool) -> No
         assert max(map(cell_len, lines)) <= width
 
 
-@pytest.mark.parametrize(("width", "ends"), [(60, "75  100"), (64, "75     100"), (88, "75       100")])
+@pytest.mark.parametrize(
+    ("width", "ends"), [(60, "75  100"), (64, "75     100"), (88, "75       100")]
+)
 def test_a_plot_takes_the_room_that_there_is(width: int, ends: str) -> None:
     assert any(line.endswith(ends) for line in text(make_run(), width=width).splitlines())
 
