@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from bench_loop.engine.gap import FoundGap, gap_among
 from bench_loop.engine.ranking import league_of
-from bench_loop.programs.matrices import matrix_of_runs
 from bench_loop.report import figures, views
 from bench_loop.report.board import COLUMNS, Board, Bounds, Standing, board
 from bench_loop.report.html import file_page
-from bench_loop.report.matrix import matrix_view
-from bench_loop.report.matrix_records import MatrixView
 from bench_loop.report.packed_rows import facets, packed_index
 from bench_loop.report.packed_run import run_detail
 from bench_loop.report.packing import CHUNK, PASSED_SHARE, pack, packed_details, text_cut
 from bench_loop.report.sentences import scoring_rules
 from bench_loop.result.records import Aggregates, RunResult
+
+if TYPE_CHECKING:
+    from bench_loop.engine.gap import FoundGap
+    from bench_loop.report.matrix_records import MatrixView
 
 _ROWS_WITHOUT_SCRIPT = 40
 """Rows of the table that stand in the page itself; the script draws all of them on demand."""
@@ -44,7 +45,7 @@ def dashboard(results: Sequence[RunResult]) -> str:
         {
             "board": _first_rows(whole),
             "columns": COLUMNS,
-            "run_count": len(newest_first),
+            "run_count": figures.counted(len(newest_first), "run"),
             "index": pack(packed_index(newest_first, whole, CHUNK)),
             "details": details,
             "cuts": [figures.count(cut), figures.count(cut // PASSED_SHARE)]
@@ -79,6 +80,8 @@ def _gap(result: RunResult, results: Sequence[RunResult]) -> FoundGap | None:
     """The gap of a fresh run to its frozen one; of all others there is none."""
     if result.settings.fresh_seed is None:
         return None
+    from bench_loop.engine.gap import gap_among
+
     return gap_among(result, results)
 
 
@@ -88,6 +91,11 @@ def _matrices(results: Sequence[RunResult]) -> list[tuple[str, MatrixView]]:
     for result in reversed(results):
         if result.matrix:
             arms.setdefault(result.matrix.matrix_id, []).append(result)
+    if not arms:
+        return []
+    from bench_loop.programs.matrices import matrix_of_runs
+    from bench_loop.report.matrix import matrix_view
+
     several = [(name, own) for name, own in arms.items() if len(own) > 1]
     return [(name, matrix_view(matrix_of_runs(own))) for name, own in reversed(several)]
 

@@ -21,13 +21,12 @@ CHUNK = 20
 answers that lie together pack better than those of one run alone."""
 
 _LEVEL = 6
-PAGE_BYTES = 5_400_000
+PAGE_BYTES = 5_300_000
 """What all packs of a page may come to in base64; fonts, style and script add about 0.2 MB."""
 PASSED_SHARE = 4
 """A trial that passed keeps a quarter of that: who opens one wants to see why another did not."""
 _CUTS = (200_000, 32_000, 16_000, 8_000, 4_000, 2_000, 1_400, 1_000, 700, 500, 350, 250)
 """Characters that a text may keep: the first is taken with which the page is small enough."""
-_SAMPLE = 2 * CHUNK
 
 
 def pack(record: object) -> str:
@@ -51,7 +50,7 @@ def text_cut(results: Sequence[RunResult], detail: Callable[[RunResult], RunDeta
 
     By the packed size of some of them, evenly spread.
     """
-    step = max(len(results) // _SAMPLE, 1)
+    step = max(len(results) // CHUNK, 1)
     sample = [detail(result) for result in results[::step]]
 
     def fits(place: int) -> bool:

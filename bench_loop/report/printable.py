@@ -17,6 +17,8 @@ def printable(text: str) -> str:
 
     Line breaks (also `\r\n`) and tabs stay. The result can be encoded as UTF-8.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
 
 

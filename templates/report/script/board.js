@@ -20,11 +20,18 @@ function boardRow(row, run, axis, tied) {
     cells.map((figure, place) => {
       const cell = figureCell(figure, columns[place].className);
       cell.setAttribute("role", "cell");
-      cell.setAttribute("data-label", columns[place].innerText.replace("\n", " "));
+      cell.setAttribute("data-label", columnLabel(columns[place]));
       return cell;
     }),
     h("td", { role: "cell", class: "profile-cell mono small soft", "data-label": "profile" }, run.profile),
     h("td", { role: "cell", class: "trust-cell", "data-label": "measured" }, h("span", { class: "mono small soft nowrap" }, run.finished)));
+}
+
+/* `TTFT s`: a scale of 0 to 100 needs no unit. */
+function columnLabel(cell) {
+  const name = cell.querySelector("button").textContent;
+  const unit = cell.querySelector(".unit")?.textContent ?? "";
+  return unit.startsWith("0") ? name : `${name} ${unit}`;
 }
 
 function intervalPlot([dot, whisker, leadX, leadWidth], axis) {

@@ -90,7 +90,11 @@ function grow(part, items, batch, draw, sentinel) {
   };
   growing.set(part, () => more(items.length));
   observer = new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting)) more(batch);
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    more(batch);
+    /* Observed anew: whoever scrolls fast is still at the end, of which no change would tell. */
+    observer.unobserve(sentinel);
+    if (done < items.length) observer.observe(sentinel);
   }, { rootMargin: "1200px" });
   more(batch);
   if (done < items.length) observer.observe(sentinel);

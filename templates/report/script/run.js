@@ -34,6 +34,7 @@ function drawPath(path) {
 
 function drawSuites(suites) {
   if (!suites.length) return plate("Suites", null, empty("No quality suite was run."));
+  const isCubed = suites.some(([, , , , , , , [, , cubed]]) => cubed !== "–");
   const rows = suites.map(([suite, version, tasks, each, score, length, outcomes, [diagnostic, finished, cubed, latency], segments]) => h("tr", {},
     h("td", {}, h("b", {}, suite), " ", h("span", { class: "mono small faint" }, version)),
     h("td", { class: "number" }, tasks, each && h("small", {}, each)),
@@ -43,9 +44,9 @@ function drawSuites(suites) {
       h("span", { class: "legend" }, outcomes.map(([kind, word, count]) => outcome(kind, word, count)))),
     h("td", {}, score ? h("span", { class: "score" }, h("span", { class: "value", title: score[2] }, score[0]), scoreBar(length), score[1] && h("span", { class: "interval" }, score[1]))
       : h("span", { class: "mono faint" }, "not run")),
-    [diagnostic, finished, cubed, latency].map((text) => h("td", { class: "number" }, text))));
+    [diagnostic, finished, ...(isCubed ? [cubed] : []), latency].map((text) => h("td", { class: "number" }, text))));
   return plate("Suites", "the score counts full passes only", table([head("Suite"), head("Tasks", null, "number"), head("Outcomes"), head("Score", "0 to 100, 95 %"),
-    head("With partial", "diagnostic", "number"), head("Finished", "no truncated", "number"), head("pass^3", "%", "number"), head("Median", "s / trial", "number")], rows, "Suites"));
+    head("With partial", "diagnostic", "number"), head("Finished", "no truncated", "number"), isCubed && head("pass^3", "%", "number"), head("Median", "s / trial", "number")], rows, "Suites"));
 }
 
 function scoreBar([length, whisker]) {
