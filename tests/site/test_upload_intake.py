@@ -206,7 +206,9 @@ def test_a_gzip_bomb_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b""]
+    "body",
+    [b"{}", gzip.compress(b"{}")[:-4], gzip.compress(b"{}") + b"more", b""],
+    ids=["plain", "cut short", "more after its end", "empty"],
 )
 def test_a_body_that_is_not_gzip_as_it_says_is_refused(body: bytes) -> None:
     with pytest.raises(IntakeError) as caught:
