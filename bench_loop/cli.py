@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ GROUPS = {
     "Look": {
         "runs": "List, show, export and delete runs, unfinished ones too.",
         "compare": "Compare result files.",
+        "report": "Write one run as HTML, Markdown, JSON, CSV, JUnit XML or for the Hub.",
         "dashboard": "Write one HTML file from a folder of results.",
         "serve": "Open the local site.",
         "suites": "List suites, tasks and profiles.",
@@ -129,6 +131,7 @@ def group(ctx: click.Context, debug: bool) -> None:
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: the one place where errors are printed."""
     arguments = sys.argv[1:] if argv is None else argv
+    _escape_what_cannot_be_encoded()
     try:
         outcome: Any = group.main(arguments, prog_name="bench-loop", standalone_mode=False)
     except BenchLoopError as error:
@@ -148,6 +151,13 @@ def main(argv: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     sys.exit(outcome if isinstance(outcome, int) else 0)
+
+
+def _escape_what_cannot_be_encoded() -> None:
+    """A name that the code page of a terminal lacks comes out as an escape, not as an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(message: str, remedy: str | None) -> None:

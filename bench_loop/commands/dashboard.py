@@ -29,8 +29,13 @@ def command(folder: Path | None, output: Path | None, open_it: bool) -> None:
 
     It works from disk without a network. Files that cannot be read are named and left out.
     """
+    import gc
+
     from bench_loop import config
 
+    # Results hold no cycles, and of a thousand there are so many records that the collector would
+    # take as long to look through them, again and again, as everything else together.
+    gc.disable()
     folder = folder or config.results_folder()
     results = _readable(folder)
     output = output or folder / "dashboard.html"
@@ -60,7 +65,7 @@ def _readable(folder: Path) -> list[RunResult]:
 
 def _write(output: Path, results: list[RunResult]) -> None:
     from bench_loop.errors import SetupError
-    from bench_loop.report.html import dashboard
+    from bench_loop.report.dashboard import dashboard
 
     page = dashboard(results)
     try:

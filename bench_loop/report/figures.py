@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 
 MINUS = "\N{MINUS SIGN}"
 EN_DASH = "\N{EN DASH}"
@@ -61,6 +62,7 @@ def place(half_width: float) -> int:
     return -_exponent(half_width) + (1 if starts_with_one else 0)
 
 
+@lru_cache(maxsize=4096)
 def number(value: float, decimals: int) -> str:
     """`value` at `decimals` places (negative: tens, hundreds), halves up, thousands by comma."""
     written, place_ = Decimal(repr(float(value))), Decimal(1).scaleb(-decimals)

@@ -207,7 +207,8 @@ def _section(screen: Console, look: Signs, title: str, lines: Sequence[Line]) ->
         head = f"  {clean(label):{wide}}  "
         shown = in_signs(Text(clean(text.plain), text.style) if not text.spans else text, look)
         first, *more = wrapped(shown, screen, indent=len(head))
-        screen.print(Text(head, "basis").append_text(first[len(head) :]), soft_wrap=True)
+        line = Text().append(head, "basis").append_text(first[len(head) :])
+        screen.print(line, soft_wrap=True)
         for line in more:
             screen.print(line, soft_wrap=True)
     screen.print()

@@ -9,7 +9,7 @@ from operator import itemgetter
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, width
+from bench_loop.console import NARROW, Signs, clean, signs, width
 from bench_loop.contracts.verifier import Outcome
 from bench_loop.report import figures
 from bench_loop.report.views import OUTCOME_WORDS
@@ -25,8 +25,11 @@ COUNT = 12
 VALUE = 5
 """Columns of a score before its bar, with the gap after it."""
 
-PLOT = 41
-"""Columns of a plot from 0 to 100: one column is 2.5 points."""
+PLOTS = (41, 31, 21)
+"""Columns of a plot from 0 to 100, the widest that fits is taken: 2.5, 3.3 or 5 points each."""
+
+BESIDE_PLOT = 11
+"""Columns after a plot: a gap and the longest interval."""
 
 DIFFERENCE_PLOTS = (31, 21)
 """Columns of a plot of differences, zero in the middle; the widest that fits is taken."""
@@ -122,8 +125,9 @@ def wrapped(
     lines = list(text.wrap(screen, room))
     if limit is not None and len(lines) > limit:
         lines = lines[:limit]
-        lines[-1].append("…")
-        lines[-1].truncate(room, overflow="ellipsis")
+        mark = "..." if signs(screen).is_ascii else "…"
+        lines[-1].truncate(room - len(mark))
+        lines[-1].append(mark)
     for line in lines:
         line.rstrip()
     return [Text(" " * indent).append_text(line) for line in lines]
@@ -141,17 +145,24 @@ def side_by_side(parts: Sequence[Text], columns: int, *, indent: int = 0) -> lis
     return lines
 
 
-def axis() -> Text:
-    """The scale above score bars, 0 to 100."""
-    return _ticks({_column(value): str(value) for value in (0, 25, 50, 75, 100)}, LABEL + VALUE)
+def plot_columns(columns: int) -> int:
+    """Columns of the plots on a page of so many columns; 0: there is no room for one."""
+    room = columns - LABEL - VALUE - BESIDE_PLOT
+    return next((plot for plot in PLOTS if plot <= room), 0)
 
 
-def score_bar(value: float, interval: Sequence[float] | None, signs: Signs) -> Text:
-    """A bar from 0 to the value, with the interval as a whisker over it."""
-    at = _column(value)
-    low, high = (_column(end) for end in interval) if interval else (at, at)
+def axis(plot: int) -> Text:
+    """The scale above score bars of so many columns, 0 to 100."""
+    labels = {_column(value, plot): str(value) for value in (0, 25, 50, 75, 100)}
+    return _ticks(labels, LABEL + VALUE)
+
+
+def score_bar(value: float, interval: Sequence[float] | None, signs: Signs, plot: int) -> Text:
+    """A bar from 0 to the value in `plot` columns, with the interval as a whisker over it."""
+    at = _column(value, plot)
+    low, high = (_column(end, plot) for end in interval) if interval else (at, at)
     cells = [(signs.bar, "bar")] * low + [(signs.whisker, "")] * (high - low + 1)
-    cells += [(signs.empty, "basis")] * (PLOT - len(cells))
+    cells += [(signs.empty, "basis")] * (plot - len(cells))
     cells[low], cells[high] = (signs.low, ""), (signs.high, "")
     cells[at] = (signs.value, "figure")
     return _joined(cells)
@@ -195,8 +206,8 @@ def _joined(cells: Sequence[Cell]) -> Text:
     return Text.assemble(*(("".join(sign for sign, _ in run), style) for style, run in runs))
 
 
-def _column(score: float) -> int:
-    return round(score / 100 * (PLOT - 1))
+def _column(score: float, plot: int) -> int:
+    return round(score / 100 * (plot - 1))
 
 
 def _offset(points: float, scale: int, columns: int) -> int:

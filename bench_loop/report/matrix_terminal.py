@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bench_loop.console import NARROW, Signs, clean, in_signs, signs, width
 from bench_loop.report.figures import EN_DASH
-from bench_loop.report.marks import LABEL, PLOT, VALUE, axis, label, score_bar, wrapped
+from bench_loop.report.marks import VALUE, axis, label, plot_columns, score_bar, wrapped
 from bench_loop.report.matrix import SIGNS, matrix_view
 from bench_loop.report.matrix_records import (
     CostCell,
@@ -35,8 +35,6 @@ FIELD = 13
 """Columns of a field with its gap: `−41.7` over `−73 to −10`."""
 COST_FIELD = 12
 """Columns of a cost at least: `77,600` over `23.8× raw`; more where an interval needs them."""
-BESIDE_PLOT = 10
-"""Columns of the interval of a share after its plot."""
 NOT_RUN_SIGN = SIGNS["not_run"][0]
 SIGN_KEY = ", ".join(f"{sign} {word}" for sign, word in SIGNS.values()) + ", – not comparable"
 SHORT_WORDS = {"too close to call": "too close", "floor or ceiling": "floor, ceiling"}
@@ -251,13 +249,13 @@ def _quality_cell(line: CostLine) -> CostCell:
 
 def _variance(view: VarianceView, page: _Page) -> Iterator[Text]:
     yield from page.prose(view.title.lower(), (f"  {view.basis}", "basis"))
-    is_drawn = width(page.screen) >= LABEL + VALUE + PLOT + BESIDE_PLOT
-    if view.rows and is_drawn:
-        yield axis()
+    plot = plot_columns(width(page.screen))
+    if view.rows and plot:
+        yield axis(plot)
     for row in view.rows:
         line = label(row.source).append(f"{row.figure.value:>{VALUE - 1}} ", style="figure")
-        if is_drawn:
-            line.append_text(score_bar(row.share, row.interval, page.signs)).append("  ")
+        if plot:
+            line.append_text(score_bar(row.share, row.interval, page.signs, plot)).append("  ")
         yield line.append(row.figure.interval or "", style="basis")
     yield from page.prose((clean(view.note), "basis"))
 

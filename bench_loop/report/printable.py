@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 
-_KEPT = frozenset("\n\t")
-_INVISIBLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Control characters, lone surrogates, line and paragraph separators."""
-
-_STEERING = frozenset(
-    "\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
-    "\u2060\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029"
+    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u206f\ufeff]"
 )
-"""Characters that turn the reading direction or hide. Joiners stay: emoji are built of them."""
+"""Control characters but line break and tab, lone surrogates, line and paragraph separators;
+then what turns the reading direction or hides. Joiners stay: emoji are built of them."""
 
 
 def printable(text: str) -> str:
@@ -20,10 +17,9 @@ def printable(text: str) -> str:
 
     Line breaks (also `\r\n`) and tabs stay. The result can be encoded as UTF-8.
     """
-    text = text.replace("\r\n", "\n")
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(character) for character in text)
+    return _HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -32,10 +28,6 @@ def one_line(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _shown(character: str) -> str:
-    if character in _KEPT:
-        return character
-    if character not in _STEERING and unicodedata.category(character) not in _INVISIBLE:
-        return character
-    code = ord(character)
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bench_loop.engine.packs import load_pack, pack_names
@@ -421,11 +422,16 @@ def command_line(result: RunHeader) -> str:
         own.trials == settings.trials for own in settings.by_suite
     ):
         words += ["--trials", str(settings.trials)]
-    known = pack_names()
-    packs = [load_pack(suite.suite) for suite in result.suites if suite.suite in known]
+    packs = [load_pack(suite.suite) for suite in result.suites if suite.suite in _known_packs()]
     if settings.context_window != window_of(packs):
         words += ["--context-window", str(settings.context_window)]
     return one_line(shlex.join(words), limit=1000)
+
+
+@cache
+def _known_packs() -> frozenset[str]:
+    """Asked for once: a report of a thousand runs would look into the folder a thousand times."""
+    return frozenset(pack_names())
 
 
 def _harness_words(result: RunHeader) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from bench_loop.contracts.place import PlaceKind
 from bench_loop.engine.packs import load_pack, pack_names
@@ -68,6 +69,7 @@ def harness_configuration(header: RunHeader) -> str | None:
     return f"custom: {reason[0].lower()}{reason[1:]}" if reason else "standard"
 
 
+@lru_cache(maxsize=256)
 def _has_tools(suite: str) -> bool:
     return suite in pack_names() and any(task.tools for task in load_pack(suite).tasks)
 

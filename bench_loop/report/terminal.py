@@ -24,6 +24,7 @@ from bench_loop.report.marks import (
     cell,
     label,
     outcome_word,
+    plot_columns,
     score_bar,
     side_by_side,
     sign,
@@ -67,8 +68,30 @@ class _Page:
     def is_narrow(self) -> bool:
         return self.columns < NARROW
 
-    def prose(self, text: Text) -> list[Text]:
-        return wrapped(text, self.screen)
+    @property
+    def plot(self) -> int:
+        """Columns of a plot; 0: there is no room for one."""
+        return 0 if self.is_narrow else plot_columns(self.columns)
+
+    def prose(self, text: Text, *, indent: int = 0, limit: int | None = None) -> list[Text]:
+        """`text` on lines that fit, in the signs that are shown: some of them are longer."""
+        return wrapped(in_signs(text, self.signs), self.screen, indent=indent, limit=limit)
+
+    def labelled(self, name: str, text: Text) -> Iterator[Text]:
+        """`text` behind a name at the left, on as many lines as it needs."""
+        first, *rest = self.prose(text, indent=LABEL)
+        yield label(name).append_text(first[LABEL:])
+        yield from rest
+
+    def beside(self, name: str, parts: Sequence[Text]) -> Iterator[Text]:
+        """`parts` one after another behind a name at the left."""
+        shown = [in_signs(part, self.signs) for part in parts]
+        if max(part.cell_len for part in shown) > self.columns - LABEL:
+            yield from self.labelled(name, Text("   ").join(shown))
+            return
+        first, *rest = side_by_side(shown, self.columns, indent=LABEL)
+        yield label(name).append_text(first[LABEL:])
+        yield from rest
 
 
 def print_run(
@@ -182,10 +205,8 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
         if spread is not None
     ]
     unknown = Text("not measured", style="basis")
-    first, *rest = side_by_side(shown or [unknown], page.columns, indent=LABEL)
-    yield label("speed").append_text(first[LABEL:])
-    yield from rest
-    yield from wrapped(Text(_speed_basis(speed), style="basis"), page.screen, indent=LABEL)
+    yield from page.beside("speed", shown or [unknown])
+    yield from page.prose(Text(_speed_basis(speed), style="basis"), indent=LABEL)
     for table in load_tables(speed):
         yield from _load_lines(table, page)
 
@@ -193,9 +214,7 @@ def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
 def _readings(readings: Sequence[Reading], page: _Page) -> Iterator[Text]:
     """What was found beside the scores: a line for each."""
     for reading in readings:
-        first, *rest = wrapped(Text(reading.value, style="basis"), page.screen, indent=LABEL)
-        yield label(reading.name).append_text(first[LABEL:])
-        yield from rest
+        yield from page.labelled(reading.name, Text(reading.value, style="basis"))
 
 
 def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
@@ -206,9 +225,7 @@ def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
             for (name, unit), figure in zip(table.heads, row, strict=True)
             if figure != figures.UNKNOWN
         ]
-        first, *rest = side_by_side(shown, page.columns, indent=LABEL)
-        yield label("" if number else table.title.lower()).append_text(first[LABEL:])
-        yield from rest
+        yield from page.beside("" if number else table.title.lower(), shown)
 
 
 def _speed_basis(speed: Speed) -> str:
@@ -253,13 +270,13 @@ def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[
         key.append(sign(found.outcome, page.signs), style=found.outcome)
         key.append(f" {found.count}", style="figure").append(f" {found.word}", style="basis")
     if key:
-        yield from wrapped(key, page.screen, indent=0 if page.is_narrow else LABEL)
+        yield from page.prose(key, indent=0 if page.is_narrow else LABEL)
 
 
 def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
     """The aggregates and the suites on one scale from 0 to 100, then the formula."""
-    if not page.is_narrow:
-        yield axis()
+    if page.plot:
+        yield axis(page.plot)
     scores = result.aggregates
     intervals = (
         scores.overall_score_interval,
@@ -277,18 +294,18 @@ def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
     )
     *aggregates, answers = views.stats(result, judged)
     for stat, value, interval in zip(aggregates, values, intervals, strict=True):
-        yield _score_line(stat, value, interval, page)
+        yield from _score_lines(stat, value, interval, page)
     if answers.figure:
-        line = label("right answers").append(str(answers.figure), style="figure")
-        yield line.append(" a minute of model time", style="basis")
+        rate = Text.assemble((str(answers.figure), "figure"), (" a minute of model time", "basis"))
+        yield from page.labelled("right answers", rate)
     yield Text()
     for suite in result.suites:
         if suite.dimension == "quality":
             figure = views.score_figure(suite.score, suite.score_interval)
             stat = views.Stat(suite.suite, figure)
-            yield _score_line(stat, suite.score, suite.score_interval, page)
+            yield from _score_lines(stat, suite.score, suite.score_interval, page)
     formula = views.formula(scores)
-    if formula:
+    if formula and not views.not_ranked_reason(result):
         yield Text()
         yield from page.prose(Text(formula, style="basis"))
 
@@ -309,24 +326,24 @@ def _capabilities(judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
         for found in capability_scores(judged)
     ]
     if shown:
-        first, *rest = side_by_side(shown, page.columns, indent=LABEL)
-        yield label("tasks passed").append_text(first[LABEL:])
-        yield from rest
+        yield from page.beside("tasks passed", shown)
 
 
-def _score_line(
+def _score_lines(
     stat: views.Stat, value: float | None, interval: Interval | None, page: _Page
-) -> Text:
+) -> Iterator[Text]:
     """Name, value, bar with whisker, interval; or the words that stand in their place."""
     line = label(stat.label.lower())
     figure = stat.figure
     if figure is None or value is None:
         has_reason = stat.absence == "not ranked" and stat.basis
-        return line.append(_as_clause(stat) if has_reason else stat.absence, style="basis")
+        words = Text(_as_clause(stat) if has_reason else stat.absence, style="basis")
+        yield from page.labelled(stat.label.lower(), words)
+        return
     line.append(f"{figure.value:>{VALUE - 1}} ", style="figure")
-    if not page.is_narrow:
-        line.append_text(score_bar(value, interval, page.signs)).append("  ")
-    return line.append(figure.interval or "", style="basis")
+    if page.plot:
+        line.append_text(score_bar(value, interval, page.signs, page.plot)).append("  ")
+    yield line.append(figure.interval or "", style="basis")
 
 
 def _as_clause(stat: views.Stat) -> str:
@@ -348,10 +365,10 @@ def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
         if (result.settings.trials_of(trial.suite) or 0) > 1 and trial.suite != "speed":
             line.append(f", trial {trial.trial}")
         line.append(f"  {clean(trial.reason or '')}", style="basis")
-        yield from wrapped(line, page.screen, limit=MESSAGE_LINES)
+        yield from page.prose(line, limit=MESSAGE_LINES)
         if trial.message:
             message = Text(clean(trial.message))
-            yield from wrapped(message, page.screen, indent=2, limit=MESSAGE_LINES)
+            yield from page.prose(message, indent=2, limit=MESSAGE_LINES)
     more = Counter(clean(trial.reason or "no reason") for trial in lost[FAILURES_SHOWN:])
     if more:
         reasons = ", ".join(f"{reason} {n}" for reason, n in more.most_common())

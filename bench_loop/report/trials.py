@@ -37,6 +37,11 @@ def quality_trials(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in with_outcome(trials) if trial.suite != "speed"]
 
 
+def of_suite(suite: str, trials: Iterable[Trial]) -> list[Trial]:
+    """The trials of `suite`, which is its name in the result."""
+    return [trial for trial in trials if trial.suite == suite]
+
+
 def tapes(judged: Sequence[Trial]) -> tuple[plots.Tape, ...]:
     """A tape for each suite with judged trials, in the order of the run."""
     suites: dict[str, dict[str, list[Outcome]]] = {}
@@ -61,7 +66,7 @@ def outcome_counts(
 
 def suite_row(suite: SuiteResult, trials: Sequence[Trial]) -> SuiteRow:
     """A row of the suites table. Outcomes are counted from the trials, which tell errors apart."""
-    own = [trial.outcome for trial in with_outcome(trials) if trial.suite == suite.suite]
+    own = [trial.outcome for trial in with_outcome(of_suite(suite.suite, trials))]
     counts = Counter(own)
     each = len(own) // suite.task_count if suite.task_count else 0
     return SuiteRow(

@@ -12,11 +12,12 @@ from bench_loop.engine.like import plan_like
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.engine.rescore import rescore
 from bench_loop.errors import SetupError, UsageError
-from bench_loop.report.html import dashboard
+from bench_loop.report.dashboard import dashboard
 from bench_loop.result.compare import not_comparable, speed_not_comparable
 from bench_loop.result.records import RunResult
 from bench_loop.result.store import load, result_files
 from tests.console.make_run import make_run
+from tests.look.packs import packed_text
 
 FILES = Path(__file__).parent.parent / "importers" / "files"
 LLAMA_BENCH = FILES / "llama-bench-new.json"
@@ -90,8 +91,8 @@ def test_an_import_cannot_be_judged_again_nor_repeated(tmp_path: Path) -> None:
 def test_a_page_shows_an_import_beside_other_runs(tmp_path: Path) -> None:
     results = import_into(tmp_path, str(FILES / "speed.jsonl"))
     page = dashboard([make_run(), *results])
-    assert "Not ranked, imported: speed experiment" in page
-    assert "it claims mean" in page
+    assert "Not ranked, imported: speed experiment" in packed_text(page)
+    assert "it claims mean" in packed_text(page)
     assert "Imported from a speed experiment." in page
 
 

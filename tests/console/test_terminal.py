@@ -336,3 +336,23 @@ def test_without_tags_there_is_no_line_of_capabilities() -> None:
     run = smoke()
     bare = [trial.model_copy(update={"capability_tags": ()}) for trial in run.trials]
     assert "tasks passed" not in text(run.model_copy(update={"trials": tuple(bare)}))
+
+
+@pytest.mark.parametrize("width", [40, 59, 60, 66, 72, 73, 80, 88, 140])
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_no_line_is_wider_than_its_terminal(width: int, is_terminal: bool) -> None:
+    for result in (make_run(), smoke()):
+        lines = text(result, width=width, is_terminal=is_terminal).splitlines()
+        assert max(map(cell_len, lines)) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "ends"), [(60, "75  100"), (64, "75     100"), (88, "75       100")]
+)
+def test_a_plot_takes_the_room_that_there_is(width: int, ends: str) -> None:
+    assert any(line.endswith(ends) for line in text(make_run(), width=width).splitlines())
+
+
+def test_without_a_rank_no_formula_gives_an_overall_score() -> None:
+    assert "= " in text(make_run())
+    assert "overall\n" not in text(make_run(status="incomplete", status_reason="Stopped."))

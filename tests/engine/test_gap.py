@@ -14,11 +14,12 @@ from bench_loop.engine.gap import find_gap, gap_among, gap_between
 from bench_loop.engine.plan import make_plan
 from bench_loop.engine.run import Run
 from bench_loop.engine.shelf import Shelf
+from bench_loop.report.dashboard import dashboard
 from bench_loop.report.gap import gap_json, gap_sentences
-from bench_loop.report.html import dashboard
 from bench_loop.result.records import RunResult
 from tests.engine.doubles import ScriptedProvider
 from tests.engine.fresh_packs import adder, official_packs
+from tests.look.packs import packed_text
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def test_without_a_frozen_run_there_is_no_gap() -> None:
 
 def test_the_dashboard_says_it_beside_the_fresh_run_alone() -> None:
     frozen, fresh = run(adder(knows_official)), run(adder(knows_official), 7)
-    page = dashboard([frozen, fresh])
+    page = packed_text(dashboard([frozen, fresh]))
     assert page.count(f"(run {frozen.run_id}), fresh 0.0") == 1
-    assert "same 2 families" not in dashboard([fresh])
+    assert "same 2 families" not in packed_text(dashboard([fresh]))
     assert gap_among(fresh, [fresh, frozen]) == find_gap(fresh)

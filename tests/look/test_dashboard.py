@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 
 import pytest
 
-from bench_loop.report.html import dashboard
+from bench_loop.report import packing
+from bench_loop.report.dashboard import dashboard
 from bench_loop.result.records import Aggregates
 from tests.look import matrix_samples, samples
+from tests.look.packs import packed, packed_text
 from tests.look.reader import HOSTILE, Page
 
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction", "ping"}
@@ -22,14 +25,14 @@ def made() -> Page:
 
 
 @pytest.fixture(scope="module")
-def hostile() -> Page:
+def hostile() -> str:
     trials = [
         samples.quality_trial("reasonmath", 1, "fail", output=HOSTILE, message=HOSTILE),
         samples.quality_trial("reasonmath", 2, reason=None, thinking=HOSTILE, answer=HOSTILE),
     ]
     about = samples.subject(model_id=HOSTILE, quantization=HOSTILE, provider_version=HOSTILE)
     machine = samples.machine(cpu_model=HOSTILE, machine_label=HOSTILE, os=HOSTILE)
-    return Page(dashboard([samples.result(trials=trials, about=about, on=machine)]))
+    return dashboard([samples.result(trials=trials, about=about, on=machine)])
 
 
 def test_nothing_is_loaded_from_anywhere(made: Page) -> None:
@@ -49,7 +52,8 @@ def test_the_style_sheet_brings_its_fonts_and_names_no_address() -> None:
     urls = re.findall(r"url\(([^)]{1,40})", text)
     assert [url for url in urls if not url.startswith(("data:font/woff2;base64,", "#hatch"))] == []
     assert text.count("data:font/woff2;base64,") == 3
-    assert not re.findall(r"https?://", text)
+    names_of_namespaces = r"www\.w3\.org/2000/svg"
+    assert not re.findall(rf"https?://(?!{names_of_namespaces})", text)
     assert "@import" not in text
 
 
@@ -64,31 +68,46 @@ def test_only_its_own_script_may_run() -> None:
     assert "default-src 'none'" in text
 
 
-def test_hostile_text_stays_text(hostile: Page) -> None:
-    assert list(hostile.named("img")) == []
-    assert len(list(hostile.named("script"))) == 1
-    assert "<script>alert(1)</script>" in hostile.text
-    handlers = [
-        name for _, attributes in hostile.tags for name in attributes if name.startswith("on")
-    ]
+def test_hostile_text_stays_text(hostile: str) -> None:
+    page = Page(hostile)
+    assert list(page.named("img")) == []
+    assert [one.get("type") for one in page.named("script") if "type" not in one] == [None]
+    assert "<script>alert(1)</script>" in page.text
+    handlers = [name for _, attributes in page.tags for name in attributes if name[:2] == "on"]
     assert handlers == []
 
 
-def test_control_and_direction_characters_are_shown_as_escapes(hostile: Page) -> None:
-    assert "\x00" not in hostile.text
-    assert "\u202e" not in hostile.text
-    assert "\\x00\\u202eevil" in hostile.text
+def test_no_pack_can_close_its_element(hostile: str) -> None:
+    assert "<script>alert(1)</script>" in packed_text(hostile)
+    for pack in re.findall(r"octet-stream[^>]*>(.*?)</script>", hostile, re.DOTALL):
+        assert re.fullmatch(r"[A-Za-z0-9+/=]+", pack)
 
 
-def test_every_run_stands_in_the_table_and_below(made: Page) -> None:
-    runs = [
-        one["id"]
-        for one in made.named("details")
-        if (one.get("class") or "").startswith("plate run")
-    ]
+def test_control_and_direction_characters_are_shown_as_escapes(hostile: str) -> None:
+    _, (run,) = packed(hostile)
+    told = json.dumps([run, Page(hostile).text], ensure_ascii=False)
+    assert "\\u0000" not in told
+    assert "\u202e" not in told
+    assert "\\\\x00\\\\u202eevil" in told
+
+
+def test_every_run_stands_in_the_table_and_is_packed(made: Page) -> None:
+    index, runs = packed(dashboard(samples.many(8)))
     links = {one["href"] for one in made.named("a")}
+    assert {f"#{run['id']}" for run in runs} <= links
     assert len(runs) == 8
-    assert {f"#{run}" for run in runs} <= links
+    rows = [row[0] for group in index["groups"] for row in group["rows"]]
+    assert sorted(rows) == list(range(8))
+    assert [one["id"] for one in index["runs"]] == [run["id"] for run in runs]
+
+
+def test_runs_over_several_packs_keep_their_order_and_texts() -> None:
+    results = samples.many(45)
+    index, runs = packed(dashboard(results))
+    assert [one["id"] for one in index["runs"]] == [run["id"] for run in runs]
+    for run in runs:
+        assert len(run["texts"]) == len(run["trials"]) == 36
+        assert run["texts"][0][0] == ["model", "The tank holds 42 litres.\nANSWER: 42"]
 
 
 def test_the_arms_of_a_matrix_stand_in_it_too() -> None:
@@ -118,11 +137,12 @@ def test_every_shape_that_is_used_is_there(made: Page) -> None:
 
 
 def test_what_was_not_run_is_a_word_and_no_number() -> None:
-    result = samples.result(speed=[], aggregates=Aggregates())
-    text = Page(dashboard([result])).text
-    assert "not run" in text
-    assert "The speed suite was not run." in text
-    assert "0.0 tok/s" not in text
+    page = dashboard([samples.result(speed=[], aggregates=Aggregates())])
+    index, (run,) = packed(page)
+    assert run["speed"] is None
+    assert [stat[4] for stat in run["stats"] if stat[0] == "Speed"] == ["not run"]
+    assert index["runs"][0]["generation"] is None
+    assert "0.0 tok/s" not in page + packed_text(page)
 
 
 def test_a_dashboard_of_nothing_is_honest() -> None:
@@ -130,7 +150,32 @@ def test_a_dashboard_of_nothing_is_honest() -> None:
 
 
 def test_reasons_and_outputs_of_every_trial_are_in_it() -> None:
-    text = Page(dashboard([samples.result(["fail", "truncated"])])).text
-    assert text.count("wrong_value") == 3
-    assert text.count("answer_budget") == 3 + 1  # Once more as what reliability lost to.
-    assert text.count("The tank holds 42 litres.") == 6
+    _, (run,) = packed(dashboard([samples.result(["fail", "truncated"])]))
+    reasons = [trial[5] for trial in run["trials"]]
+    assert sorted(reasons) == ["answer_budget"] * 3 + ["wrong_value"] * 3
+    assert str(run["texts"]).count("The tank holds 42 litres.") == 6
+
+
+def test_texts_of_few_runs_are_whole_however_long() -> None:
+    long = "a" * 30_000 + "end"
+    page = dashboard([samples.result(trials=[samples.quality_trial("coding", 1, output=long)])])
+    _, (run,) = packed(page)
+    assert run["texts"][0][0][1] == long
+    assert "keep their beginning and end" not in page
+
+
+def test_texts_that_do_not_fit_keep_beginning_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "PAGE_BYTES", 12_000)
+    words = " ".join(map(str, range(9_000)))
+    trials = [
+        samples.quality_trial("coding", 1, output=f"first {words} last"),
+        samples.quality_trial("coding", 2, "fail", output=f"first {words} last"),
+    ]
+    page = dashboard([samples.result(trials=trials)])
+    _, (run,) = packed(page)
+    passed, failed = (run["texts"][number][0][1] for number in (0, 1))
+    assert failed.startswith("first 0 1")
+    assert failed.endswith("last")
+    assert "characters are in the result file" in failed
+    assert len(passed) < len(failed) < 12_000
+    assert "The result files hold them whole" in page
