@@ -112,10 +112,8 @@ def test_nothing_mended_changes_nothing(capsys: Any) -> None:
 
 
 def test_a_mended_key_moves_scores_and_league_and_keeps_the_file(mend: Mend) -> None:
-    by_old, by_new = (
-        make_result(profile="quick"),
-        make_result(profile="quick", write=by_the_new_key),
-    )
+    by_old = make_result(profile="quick")
+    by_new = make_result(profile="quick", write=by_the_new_key, model_id="gemma3:4b")
     old, new = shown(by_old), shown(by_new)
     files = {run.pk: bytes(run.data()) for run in Run.objects.all()}
     assert score(old) == 100.0
@@ -157,6 +155,17 @@ def test_old_and_new_are_kept_and_who_moved_is_listed(mend: Mend, capsys: Any) -
     assert f"{kept.score_before:.1f} -> {kept.score_after:.1f}" in line
     assert "reasonmath 1.0 became 1.1." in line
     assert last == "1 runs were judged again; 1 moved."
+
+
+def test_another_run_comes_to_stand_for_its_stack(mend: Mend) -> None:
+    old = shown(make_result(profile="quick"))
+    new = shown(make_result(profile="quick", write=by_the_new_key))
+    assert Entry.objects.rows().get().run == new, "the lower median of two"
+    mend_key(mend)
+    call_command("regrade", WHY)
+    assert Entry.objects.rows().get().run == old
+    moves = {one.run_id: (one.band_before, one.band_after) for one in Judgement.objects.all()}
+    assert moves == {old.pk: (None, [1, 1]), new.pk: ([1, 1], None)}
 
 
 def test_a_run_that_the_mended_key_is_not_about_stays_as_it_is(mend: Mend, capsys: Any) -> None:
