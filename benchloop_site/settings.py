@@ -18,7 +18,8 @@ EMAIL_FROM       sender of that mail; default: bench-loop@ the first of ALLOWED_
 BENCHLOOP_PROXIES            how many proxies add to X-Forwarded-For: 0 and it is not believed;
                              default: 1 with BENCHLOOP_HTTPS, else 0
 BENCHLOOP_ANONYMOUS_UPLOADS  1: uploads without a key, at the lowest level
-BENCHLOOP_RATE_...           how often one key, and one address, may do what: RATES below
+
+RATES, below, has the variables that say how often one key, and one address, may do what.
 """
 
 from __future__ import annotations
@@ -107,25 +108,24 @@ def _database() -> dict[str, Any]:
 
 
 RATES = {
-    "read": "600/minute",
-    "upload": "60/minute",
-    "dry_run": "30/minute",
-    "anonymous_upload": "10/hour",
-    "report": "10/hour",
-    "failed_authentication": "30/minute",
+    "BENCHLOOP_RATE_READ": "600/minute",
+    "BENCHLOOP_RATE_UPLOAD": "60/minute",
+    "BENCHLOOP_RATE_DRY_RUN": "30/minute",
+    "BENCHLOOP_RATE_ANONYMOUS_UPLOAD": "10/hour",
+    "BENCHLOOP_RATE_REPORT": "10/hour",
+    "BENCHLOOP_RATE_FAILED_AUTHENTICATION": "30/minute",
 }
-"""The default of BENCHLOOP_RATE_READ, BENCHLOOP_RATE_UPLOAD and so on."""
+"""Variables of the rates, and their defaults."""
 
 _PERIODS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
-def _rate(name: str) -> tuple[int, int]:
+def _rate(variable: str) -> tuple[int, int]:
     """Requests, and the seconds in which they may come."""
-    variable = f"BENCHLOOP_RATE_{name.upper()}"
-    text = os.environ.get(variable, RATES[name])
+    text = os.environ.get(variable, RATES[variable])
     found = re.fullmatch(rf"([1-9][0-9]{{0,8}})/({'|'.join(_PERIODS_S)})", text)
     if not found:
-        raise ImproperlyConfigured(f"{variable} is {text!r}; write it as {RATES[name]!r}.")
+        raise ImproperlyConfigured(f"{variable} is {text!r}; write it as {RATES[variable]!r}.")
     return int(found[1]), _PERIODS_S[found[2]]
 
 
@@ -150,7 +150,7 @@ BENCHLOOP_ROLE = _role()
 HTTPS = os.environ.get("BENCHLOOP_HTTPS") == "1"
 REDIS_URL = os.environ.get("REDIS_URL")
 PROXIES = _proxies(HTTPS)
-API_RATES = {name: _rate(name) for name in RATES}
+API_RATES = {name.partition("RATE_")[2].lower(): _rate(name) for name in RATES}
 ANONYMOUS_UPLOADS = os.environ.get("BENCHLOOP_ANONYMOUS_UPLOADS") == "1"
 CODE_CHECKS = _code_checks()
 CODE_SANDBOX = _code_sandbox()

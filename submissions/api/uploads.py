@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, PolymorphicProxySerializer
 from rest_framework.request import Request
@@ -16,10 +15,9 @@ from rest_framework.response import Response
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, copies, grading, intake, signatures, tasks
+from submissions import checks, copies, intake, signatures
 from submissions.addresses import address_hash, keyed_hash
-from submissions.anonymous import LEVEL as ANONYMOUS_LEVEL
-from submissions.anonymous import anonymous_owner, is_anonymous
+from submissions.anonymous import anonymous_owner
 from submissions.api import answers
 from submissions.api.base import ApiView, Refusal, reader_of, require_sign_in, signed_in
 from submissions.api.bodies import require_json
@@ -34,7 +32,7 @@ from submissions.api.records import (
     SubmissionPageSerializer,
 )
 from submissions.checks import Finding
-from submissions.models import AuditEvent, Submission
+from submissions.storing import KeyReusedError, first_level, store
 from submissions.visibility import listed_for
 
 LONGEST_IDEMPOTENCY_KEY = 100
@@ -139,7 +137,12 @@ class SubmissionsView(ApiView):
         if is_dry_run:
             return Response(_dry_run_answer(result, found, owner))
         _refuse(found)
-        submission, is_new = submit(result, data, owner, found, idempotency_key)
+        try:
+            submission, is_new = store(result, data, owner, found, idempotency_key)
+        except KeyReusedError as error:
+            sentence = "This idempotency key was used for another run; send a new one."
+            fields = {"Idempotency-Key": [sentence]}
+            raise Refusal(409, "key_reused", sentence, fields) from error
         return Response(answers.receipt(request, submission), status=201 if is_new else 200)
 
 
@@ -157,71 +160,6 @@ def _is_anonymous_upload(request: Request) -> bool:
 
 def _owner(request: Request) -> User:
     return anonymous_owner() if _is_anonymous_upload(request) else signed_in(request)
-
-
-def submit(
-    result: RunResult,
-    data: bytes,
-    owner: User,
-    found: Sequence[Finding],
-    idempotency_key: str | None = None,
-) -> tuple[Submission, bool]:
-    """Store a checked upload. Gives the submission and whether it is new.
-
-    The same run, whoever sends it and however often at once, is stored once, and so is one
-    idempotency key of an owner. Raises Refusal when the key was used for another run.
-    """
-    known = _known(result, owner, idempotency_key)
-    if known is not None:
-        return known, False
-    try:
-        with transaction.atomic():
-            return _store(result, data, owner, found, idempotency_key), True
-    except IntegrityError:
-        # Somebody else stored the run, or used the key, since it was looked for.
-        known = _known(result, owner, idempotency_key)
-        if known is None:
-            raise
-        return known, False
-
-
-def _known(result: RunResult, owner: User, idempotency_key: str | None) -> Submission | None:
-    """The first submission of this run. Raises Refusal when the key belongs to another run."""
-    stored = Submission.objects.select_related("run").defer("run__result_bytes")
-    digest = fingerprint(result)
-    if idempotency_key is not None:
-        first = stored.filter(owner=owner, idempotency_key=idempotency_key).first()
-        if first is not None and first.run.fingerprint != digest:
-            sentence = "This idempotency key was used for another run; send a new one."
-            raise Refusal(409, "key_reused", sentence, {"Idempotency-Key": [sentence]})
-    return stored.filter(run__fingerprint=digest).first()
-
-
-def _store(
-    result: RunResult,
-    data: bytes,
-    owner: User,
-    found: Sequence[Finding],
-    idempotency_key: str | None,
-) -> Submission:
-    run = Run.of(result, data, Run.Source.UPLOAD)
-    run.save(force_insert=True)
-    copies.remember(run, result)
-    submission = Submission.objects.create(
-        run=run,
-        owner=owner,
-        level=_level(found, owner),
-        findings=[finding.as_json() for finding in found],
-        idempotency_key=idempotency_key,
-    )
-    AuditEvent.objects.create(submission=submission, actor=owner, kind="submitted")
-    grading.enqueue(run, result)
-    tasks.say_look()
-    return submission
-
-
-def _level(found: Sequence[Finding], owner: User) -> str:
-    return ANONYMOUS_LEVEL if is_anonymous(owner) else checks.level(found)
 
 
 def _read_dry_run(request: Request) -> bool:
@@ -266,7 +204,7 @@ def _dry_run_answer(result: RunResult, found: Sequence[Finding], owner: User) ->
     known = Run.objects.filter(fingerprint=fingerprint(result)).only("public_id").first()
     return {
         "would_be_accepted": not is_refused,
-        "level": None if is_refused else _level(found, owner),
+        "level": None if is_refused else first_level(found, owner),
         "duplicate_of": known.public_id if known else None,
         "findings": [finding.as_json() for finding in found],
     }

@@ -77,7 +77,7 @@ def test_the_page_names_every_rate_with_its_default() -> None:
     for name, rate in RATES.items():
         count, period = rate.split("/")
         article = "an" if period == "hour" else "a"
-        assert f"| {count} {article} {period} | `BENCHLOOP_RATE_{name.upper()}` |" in text
+        assert f"| {count} {article} {period} | `{name}` |" in text
 
 
 @pytest.mark.real
