@@ -30,7 +30,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from bench_loop.result.store import to_bytes
 from submissions import checks
-from submissions.api.uploads import submit
+from submissions.storing import store
 from submissions.keys import create_key
 from tests.site.make_result import make_result
 User.objects.create_user("moderator", password={PASSWORD!r})
@@ -40,7 +40,7 @@ for tps in (41, 48, 50, 52, 57):
     result = make_result(generation_tps=tps, latency_s=100 / tps, speed_plan="five")
     found = checks.findings(result, timezone.now())
     other = User.objects.get_or_create(username="other")[0]
-    submit(result, to_bytes(result), other, found)[0].approve(moderator)
+    store(result, to_bytes(result), other, found)[0].approve(moderator)
 owner = User.objects.create_user("owner")
 session = SessionStore()
 session[SESSION_KEY] = str(owner.pk)

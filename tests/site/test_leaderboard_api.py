@@ -135,7 +135,7 @@ def test_the_schema_is_the_one_of_the_records(db: None) -> None:
     assert "trials" in schema["properties"]
 
 
-@pytest.mark.parametrize("address", ["/api/", "/api/v1/x/", "/api/v1/runs/x/", "/api/v2/"])
+@pytest.mark.parametrize("address", ["/api/x/", "/api/v1/x/", "/api/v1/runs/x/", "/api/v2/"])
 def test_an_unknown_address_has_the_error_body(db: None, address: str) -> None:
     response = Client().get(address)
     assert response.status_code == 404

@@ -17,9 +17,9 @@ from bench_loop.result.store import to_bytes
 from leaderboard.models import Entry
 from submissions import checks
 from submissions.anonymous import anonymous_owner
-from submissions.api.uploads import submit
 from submissions.levels import look_at_levels, support
 from submissions.models import AuditEvent, Submission
+from submissions.storing import store
 from tests.site.make_result import make_result, nothing_right, rescored
 
 WEIGHTS = "sha256:" + "a" * 64
@@ -54,7 +54,7 @@ def made(**changes: Any) -> RunResult:
 def stored(person: User, result: RunResult) -> Submission:
     found = checks.findings(result, timezone.now())
     assert [one for one in found if one.severity == "refused"] == []
-    submission, is_new = submit(result, to_bytes(result), person, found)
+    submission, is_new = store(result, to_bytes(result), person, found)
     assert is_new
     return submission
 

@@ -24,9 +24,9 @@ from leaderboard.models import Entry
 from leaderboard.publish import publish
 from runs.models import Run
 from submissions import checks, regrading
-from submissions.api.uploads import submit
 from submissions.levels import look_at_levels
 from submissions.models import AuditEvent, Judgement, Regrade, Submission
+from submissions.storing import store
 from tests.site.make_result import make_result
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +83,7 @@ def shown(result: RunResult) -> Run:
 
 def submitted(person: User, moderator: User, result: RunResult) -> Submission:
     found = checks.findings(result, timezone.now())
-    submission, _ = submit(result, to_bytes(result), person, found)
+    submission, _ = store(result, to_bytes(result), person, found)
     submission.approve(moderator, "It looks right.")
     return submission
 
