@@ -200,7 +200,7 @@ def test_a_run_page_shows_every_trial_and_its_output(
     client: Client, show: Show, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     (entry,) = show([samples.result(["pass", "fail", "truncated"])])
-    with django_assert_num_queries(4):  # the entry, its versions, and twice whether it was submitted
+    with django_assert_num_queries(4):  # entry, versions, twice the submission
         text = page(client, entry.get_absolute_url()).text
     assert text.count("The tank holds 42 litres.") == 9
     assert "wrong_value: The answer is 41, expected 42." in text
