@@ -14,8 +14,8 @@ from bench_loop.engine.shelf import Shelf
 from bench_loop.errors import PackError
 from bench_loop.result.records import RunResult, SuiteResult
 from bench_loop.scoring.constants import EARLIER_SCORING_VERSIONS
+from bench_loop.scoring.differences import differences
 from bench_loop.scoring.recompute import RunScores, SuiteKey, score_run
-from submissions.checks.differing import differences
 from submissions.checks.finding import Finding, needs_review, refused
 from submissions.checks.upload import Upload
 

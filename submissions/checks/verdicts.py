@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bench_loop.contracts.verifier import TaskScore
 from bench_loop.result.records import Trial
-from submissions.checks.differing import is_same
+from bench_loop.scoring.differences import is_same
 from submissions.checks.endings import JUDGED, Ending
 from submissions.checks.finding import Finding, needs_review, refused
 from submissions.checks.upload import Upload

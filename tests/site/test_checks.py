@@ -25,10 +25,10 @@ from bench_loop.result.records import (
     SuiteSettings,
     Trial,
 )
+from bench_loop.scoring.differences import differences, is_same
 from submissions import checks
 from submissions.checks import Finding
 from submissions.checks.artifacts import is_safe_path
-from submissions.checks.differing import differences, is_same
 from submissions.checks.speed import fastest_rate
 from tests.site.make_result import (
     make_document,
