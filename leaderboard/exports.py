@@ -11,7 +11,8 @@ from typing import Any
 
 from bench_loop.report import figures
 from bench_loop.report.board import band_text
-from bench_loop.report.spreadsheet import csv_cell, markdown_cell
+from bench_loop.report.markdown_text import code, table_head, table_row
+from bench_loop.report.spreadsheet import csv_cell
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard import board
 from leaderboard.models import Entry
@@ -68,20 +69,9 @@ def as_json(entries: Sequence[Entry], absolute: Absolute, address: str, *, is_cu
 
 def as_markdown(entries: Sequence[Entry], absolute: Absolute, address: str, *, is_cut: bool) -> str:
     """A table with the figures of the board, and below it where they come from."""
-    heads = (
-        "Rank",
-        "Model",
-        "Quantization",
-        "Harness",
-        "Device",
-        "Overall",
-        "Quality",
-        "Gen. tok/s",
-    )
     lines = [
-        _line((*heads, "TTFT s", "Runs", "Trust", "Run")),
-        _line(["---"] * (len(heads) + 4)),
-        *(_line(_markdown_row(entry, absolute)) for entry in entries),
+        *table_head(*HEADS),
+        *(table_row(_markdown_row(entry, absolute)) for entry in entries),
     ]
     cut = f" The first {MOST_ROWS:,} rows." if is_cut else ""
     source = f"[BenchLoop leaderboard]({address}), scoring {SCORING_VERSION}."
@@ -117,7 +107,7 @@ def _markdown_row(entry: Entry, absolute: Absolute) -> Iterator[str]:
         " ".join(filter(None, (row.stack.harness, row.stack.harness_version))),
         row.stack.device,
     ):
-        yield markdown_cell(text)
+        yield code(text) if text else ""
     yield str(row.overall_figure or "")
     yield str(figures.score(*quality)) if quality else ""
     for measured in (row.generation, row.ttft):
@@ -125,10 +115,6 @@ def _markdown_row(entry: Entry, absolute: Absolute) -> Iterator[str]:
     yield row.repeats.counts
     yield row.trust.word if row.trust else ""
     yield f"[{entry.run.public_id}]({absolute(row.href)})"
-
-
-def _line(cells: Sequence[str] | Iterator[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _time(moment: datetime) -> str:

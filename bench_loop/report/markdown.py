@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.figures import NOT_RUN, UNKNOWN
+from bench_loop.report.markdown_text import code, prose, table_head, table_row
 from bench_loop.report.marks import outcome_word
-from bench_loop.report.printable import one_line
 from bench_loop.report.records import Reading, Span
 from bench_loop.report.run import command_line, machine_readings, provenance, settings_readings
 from bench_loop.report.run import stats as run_stats
@@ -23,10 +23,6 @@ from bench_loop.report.trials import of_suite, passed_of, quality_trials, with_o
 from bench_loop.result.records import RunResult, Trial
 
 FAILURES_SHOWN = 20
-
-_RISKY = re.compile(r"""[`|<>&@*\[\]\\~!$]|#\d|(?<!\w)_|_(?!\w)|://|\bwww\.""")
-"""Signs that Markdown, or the site that shows it, may read as an instruction: a mention, a link."""
-_CODE_SAFE = re.compile(r"[^`|]+")
 
 
 def run_markdown(result: RunResult) -> str:
@@ -49,28 +45,6 @@ def run_markdown(result: RunResult) -> str:
     )
     lines = [line for block in map(tuple, blocks) if block for line in (*block, "")]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def code(text: str) -> str:
-    """`text` on one line as code, which holds in a table too.
-
-    With a backtick or a pipe in it no code span is safe in a table: every sign is then written as
-    a character reference, which Markdown never takes for a mark.
-    """
-    line = one_line(text)
-    if not line.strip():
-        return UNKNOWN
-    if _CODE_SAFE.fullmatch(line):
-        return f"`{line}`"
-    signs = (sign if sign.isalnum() and sign.isascii() else f"&#{ord(sign)};" for sign in line)
-    return f"<code>{''.join(signs)}</code>"
-
-
-def prose(text: str) -> str:
-    """A sentence of ours that may quote a name: as it is, or as code where a sign is risky."""
-    line = one_line(text, 600)
-    inner = line.strip()
-    return line.replace(inner, code(inner), 1) if inner and _RISKY.search(inner) else line
 
 
 def _head(result: RunResult) -> Iterator[str]:
@@ -96,12 +70,12 @@ def _span(span: Span) -> str:
 
 
 def _scores(result: RunResult, judged: Sequence[Trial]) -> Iterator[str]:
-    yield from _table_head("", "score", "95 %", "from")
+    yield from table_head("", "score", "95 %", "from")
     for stat in run_stats(result, judged):
         unit = f" {stat.unit}" if stat.unit else ""
         value = f"{stat.figure.value}{unit}" if stat.figure else stat.absence
         interval = stat.figure.interval if stat.figure else None
-        yield _row((stat.label, value, interval or "", prose(stat.basis or "")))
+        yield table_row((stat.label, value, interval or "", prose(stat.basis or "")))
     reckoning = formula(result.aggregates)
     if reckoning and not not_ranked_reason(result):
         yield ""
@@ -112,12 +86,12 @@ def _suites(result: RunResult) -> Iterator[str]:
     suites = quality_suites(result)
     if not suites:
         return
-    yield from _table_head("suite", "score", "95 %", "passed", "tasks", "median s / trial")
+    yield from table_head("suite", "score", "95 %", "passed", "tasks", "median s / trial")
     for suite in suites:
         own = [trial.outcome for trial in with_outcome(of_suite(suite.suite, result.trials))]
         figure = score_figure(suite.score, suite.score_interval)
         latency = suite.median_latency_s
-        yield _row(
+        yield table_row(
             (
                 f"{code(suite.suite)} {code(suite.version)}",
                 figure.value if figure else NOT_RUN if not own else "no score",
@@ -134,13 +108,14 @@ def _speed(result: RunResult) -> Iterator[str]:
         yield f"Speed: {NOT_RUN}."
         return
     view = speed_view(result.speed, ())
-    yield from _table_head("speed", "median", "±, 95 %", "unit", "n")
+    yield from table_head("speed", "median", "±, 95 %", "unit", "n")
     for row in view.rows:
-        yield _row((row.name, row.figure.value, row.figure.interval or "", row.unit, row.n))
+        figure = row.figure
+        yield table_row((row.name, figure.value, figure.interval or "", row.unit, row.n))
     for table in view.loads:
         yield ""
-        yield from _table_head(*(" ".join(filter(None, head)) for head in table.heads))
-        yield from map(_row, table.rows)
+        yield from table_head(*(" ".join(filter(None, head)) for head in table.heads))
+        yield from map(table_row, table.rows)
     findings = ", ".join(code(finding) for finding in view.findings)
     yield ""
     yield f"Tokens by {prose(view.basis)}, plan {prose(view.plan)}." + (
@@ -155,10 +130,10 @@ def _losses(result: RunResult) -> Iterator[str]:
         return
     yield "<details><summary>What did not pass</summary>"
     yield ""
-    yield from _table_head("outcome", "task", "reason", "")
+    yield from table_head("outcome", "task", "reason", "")
     for trial in lost[:FAILURES_SHOWN]:
         message = code(trial.message) if trial.message else ""
-        yield _row(
+        yield table_row(
             (
                 outcome_word(trial.outcome),
                 code(trial.task_id) + (f", trial {trial.trial}" if trial.trial > 1 else ""),
@@ -180,9 +155,9 @@ def _fold(title: str, readings: Sequence[Reading]) -> Iterator[str]:
         return
     yield f"<details><summary>{title}</summary>"
     yield ""
-    yield from _table_head("", "")
+    yield from table_head("", "")
     for reading in readings:
-        yield _row((prose(reading.name), code(reading.value)))
+        yield table_row((prose(reading.name), code(reading.value)))
     yield ""
     yield "</details>"
 
@@ -201,12 +176,3 @@ def _again(result: RunResult) -> Iterator[str]:
         f"{prose(result.scoring_version)}. Intervals are 95 %. Every score can be computed again "
         "from the trials in the result file."
     )
-
-
-def _table_head(*heads: str) -> Iterator[str]:
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -1,8 +1,6 @@
-"""Cells of CSV and Markdown tables: names from strangers that change nothing but their own cell."""
+"""Cells of CSV: names from strangers that change nothing but their own cell."""
 
 from __future__ import annotations
-
-import re
 
 from bench_loop.report.printable import one_line
 
@@ -13,9 +11,6 @@ LONGEST_CELL = 400
 
 Value = str | float | int | bool | None
 
-_MARKS = re.compile(r"[\\`*\[\]<>|&~#$!]|(?<=:)//|(?i:(?<=www)\.)")
-"""What begins anything in Markdown: marks, cells, tags, entities, links by their address alone."""
-
 
 def csv_cell(value: Value) -> Value:
     """Numbers as they are; of a text one line, which no spreadsheet takes for a formula."""
@@ -23,12 +18,3 @@ def csv_cell(value: Value) -> Value:
         return value
     line = one_line(value, LONGEST_CELL)
     return f"'{line}" if line.lstrip().startswith(FORMULA) else line
-
-
-def markdown_cell(text: str) -> str:
-    """Text of a table in Markdown: marks are written as the numbers of their characters."""
-    return _MARKS.sub(_numbered, one_line(text, LONGEST_CELL))
-
-
-def _numbered(found: re.Match[str]) -> str:
-    return "".join(f"&#{ord(character)};" for character in found[0])

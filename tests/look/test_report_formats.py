@@ -18,7 +18,8 @@ from bench_loop.errors import ResultError, UsageError
 from bench_loop.report.html import run_page
 from bench_loop.report.hugging_face import eval_results
 from bench_loop.report.junit import junit_xml
-from bench_loop.report.markdown import code, run_markdown
+from bench_loop.report.markdown import run_markdown
+from bench_loop.report.markdown_text import code
 from bench_loop.report.trials_csv import trials_csv
 from bench_loop.result.records import Aggregates, RunResult
 from tests.look import samples
