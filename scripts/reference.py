@@ -1,11 +1,11 @@
 """Makes the reference runs on this machine, and writes the page about them: `make reference`.
 
     python -m scripts.reference [NAME...]    make the runs named, or all; go on with one cut off
-    python -m scripts.reference --page       write docs/reference-runs/README.md again
+    python -m scripts.reference --page       write the reports and the page about them again
 
 Whole runs of small models that anybody can repeat: nothing else should run meanwhile. A run that
-was cut off goes on where it was. Its result file is copied to docs/reference-runs/ as it is, with
-a report of it, and not touched again; what the page says of it is computed from the file.
+was cut off goes on where it was. Its result file is copied to docs/reference-runs/ as it is, and
+not touched again; the report beside it and what the page says are made of the file.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench_loop.engine.matrix import PAGE as PAGE_OF_MATRIX
 from bench_loop.engine.matrix import read_matrix
+from bench_loop.programs.matrices import matrix_of_runs
+from bench_loop.report.html import run_page
+from bench_loop.report.matrix_html import write_matrix_html
 from bench_loop.result.store import result_files
 from scripts.reference_page import page
 from scripts.references import (
@@ -69,25 +71,31 @@ def make_matrix(reference: MatrixReference) -> Path:
 
 
 def keep_matrix(reference: MatrixReference, folder: Path) -> None:
-    """Copy the result of each arm as it is, and the page about them all."""
+    """Copy the result of each arm as it is."""
     results = folder.parent.parent / "results"
     for arm in read_matrix(folder).arms:
         if arm.run_id is not None:
             shutil.copyfile(
                 results / f"{arm.run_id}.json", FOLDER / f"{reference.name}.{arm.harness}.json"
             )
-    shutil.copyfile(folder / PAGE_OF_MATRIX, FOLDER / f"{reference.name}.html")
 
 
 def keep(reference: Reference, file: Path) -> None:
-    """Copy the result file as it is, with the report of it."""
+    """Copy the result file as it is."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, FOLDER / f"{reference.name}.json")
-    report = FOLDER / f"{reference.name}.html"
-    folders = ("--input", str(file.parent), "--output", str(report))
-    subprocess.run(
-        [sys.executable, "-m", "bench_loop", "dashboard", *folders], cwd=ROOT, check=True
-    )
+
+
+def write_reports() -> None:
+    """Write the report of each committed run, and of each matrix, from the files of results."""
+    for name, result in runs().items():
+        (FOLDER / f"{name}.html").write_text(run_page(result), encoding="utf-8")
+    in_harnesses = arms()
+    for name, matrix in MATRICES.items():
+        found = [in_harnesses.get(f"{name}.{harness}") for harness in matrix.harnesses]
+        results = [result for result in found if result is not None]
+        if results:
+            write_matrix_html(matrix_of_runs(results, []), FOLDER / f"{name}.html")
 
 
 def main(names: Sequence[str]) -> None:
@@ -98,6 +106,7 @@ def main(names: Sequence[str]) -> None:
             else:
                 keep(REFERENCES[name], make(REFERENCES[name]))
     FOLDER.mkdir(parents=True, exist_ok=True)
+    write_reports()
     PAGE.write_text(page(runs(), arms()), encoding="utf-8")
 
 
