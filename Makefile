@@ -40,6 +40,7 @@ bench: $(VENV)/dev.stamp
 	@$(BIN)/python scripts/bench_cli.py
 	@$(BIN)/python scripts/bench_sandbox.py
 	@$(BIN)/python scripts/bench_gateway.py
+	@$(BIN)/python -m tests.look.bench_dashboard
 	@$(BIN)/python -m scripts.bench_intake $(ARGS)
 	@$(BIN)/python scripts/bench_speed.py $(ARGS)
 
