@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, copies, grading, tasks
+from submissions import checks, copies, grading
 from submissions.anonymous import LEVEL as ANONYMOUS_LEVEL
 from submissions.anonymous import is_anonymous
 from submissions.checks import Finding
@@ -77,7 +77,6 @@ def _store(
     )
     AuditEvent.objects.create(submission=submission, actor=owner, kind="submitted")
     grading.enqueue(run, result)
-    tasks.say_look()
     return submission
 
 

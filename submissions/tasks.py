@@ -1,7 +1,6 @@
 """Background work of the public role. A task only says "look": what is to be done is in the rows.
 
-The models and what works on them are loaded inside the tasks, so that whatever has changed a row
-can say that there is something to look at.
+Each new event of the audit trail says so (submissions/apps.py); the regular look finds the rest.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from django.db import close_old_connections, transaction
 from huey import crontab
 
 from runs.queues import queue
+from submissions import grading, levels
 
 logger = logging.getLogger("benchloop.tasks")
 
@@ -21,8 +21,6 @@ def look_for_work() -> None:
     """Judge the code that waits for it, then look at the levels that something new may change."""
     close_old_connections()
     try:
-        from submissions import grading, levels
-
         grading.enqueue_missing()
         levels.look_at_levels()
         grading.grade_due()

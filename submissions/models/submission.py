@@ -11,7 +11,6 @@ from bench_loop.report.figures import moment
 from leaderboard import publish
 from leaderboard.models import LEVELS, Entry
 from runs.models import Run
-from submissions import tasks
 from submissions.anonymous import is_anonymous
 from submissions.models.audit import AuditEvent, without_addresses
 from submissions.models.errors import ChangedMeanwhileError, ModerationError
@@ -337,7 +336,6 @@ class Submission(models.Model):
     def _record(self, kind: str, actor: User | None, **data: str) -> None:
         told = {name: value for name, value in data.items() if value}
         AuditEvent.objects.create(submission=self, actor=actor, kind=kind, data=told)
-        tasks.say_look()
 
 
 _QUESTIONS = ("requested_changes", "appeal_text", "appealed_at")
