@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from bench_loop.report import views as report
 from leaderboard import views as leaderboard
-from submissions import queue
+from submissions import moderation_queue
 from submissions.models import ModerationError, Submission
-from submissions.moderation import figures
+from submissions.moderation_figures import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,5 +132,5 @@ def _age(seconds: float | None) -> tuple[str, str] | None:
         return None
     if seconds < 60:
         return "<1", "minute"
-    number, _, unit = queue.age(timedelta(seconds=seconds)).partition(" ")
+    number, _, unit = moderation_queue.age(timedelta(seconds=seconds)).partition(" ")
     return number, unit

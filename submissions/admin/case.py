@@ -18,9 +18,9 @@ from bench_loop.report.trials import with_outcome
 from runs.admin import ReadOnlyAdmin
 from submissions import distribution
 from submissions.admin.forms import DecisionForm, number
-from submissions.evidence import TRIALS_ON_A_PAGE, Bench, exhibits, grouped
+from submissions.exhibits import TRIALS_ON_A_PAGE, Bench, exhibits, grouped
 from submissions.models import Decision, ModerationError, ModeratorNote, Report, Submission
-from submissions.queue import age, queue, waits_for
+from submissions.moderation_queue import age, queue, waits_for
 
 EARLIER_RUNS = 12
 

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from submissions import queue
+from submissions import moderation_queue
 from submissions.models import Submission
 
 _PLAIN = frozenset({"p", "o", "_facets", "e"})
@@ -26,11 +26,11 @@ class QueueFilter(admin.SimpleListFilter):
     title = "queue"
     parameter_name = "queue"
     CHOICES = {
-        "waiting": ("waits for me", queue.WAITING),
-        "pending": ("new", queue.PENDING),
-        "appeals": ("appeals", queue.APPEALED),
-        "reports": ("open reports", queue.REPORTED),
-        "owner": ("waits for its owner", queue.WAITS_FOR_OWNER),
+        "waiting": ("waits for me", moderation_queue.WAITING),
+        "pending": ("new", moderation_queue.PENDING),
+        "appeals": ("appeals", moderation_queue.APPEALED),
+        "reports": ("open reports", moderation_queue.REPORTED),
+        "owner": ("waits for its owner", moderation_queue.WAITS_FOR_OWNER),
     }
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

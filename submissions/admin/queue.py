@@ -19,7 +19,7 @@ from submissions.admin.case import case_page
 from submissions.admin.filters import AgeFilter, QueueFilter, SeverityFilter
 from submissions.admin.forms import DecisionForm, number
 from submissions.models import Decision, ModerationError, Submission, is_moderator
-from submissions.queue import age, counts, queue
+from submissions.moderation_queue import age, counts, queue
 
 SEVERITY_WORDS = {3: "refused", 2: "needs review", 1: "note", 0: "none"}
 MOST_AT_ONCE = 100

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from submissions.models import Report, Submission
-from submissions.moderation import figures
+from submissions.moderation_figures import figures
 from tests.site.make_result import make_bytes
 from tests.site.uploads import Uploader
 

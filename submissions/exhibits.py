@@ -18,6 +18,7 @@ from bench_loop.report.printable import one_line, printable
 from bench_loop.report.records import Passage, Reading
 from bench_loop.report.trials import passages, trial_readings
 from bench_loop.result.records import RunResult, Trial
+from bench_loop.scoring.differences import is_same
 from bench_loop.verifiers.judging import judge, judge_ending, needs_sandbox
 
 JUDGED = ("outcome", "score", "reason", "answer")
@@ -48,7 +49,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialEvidence:
+class ShownTrial:
     """A trial to look at. `number` counts from 1; `no_verdict` says why it was not judged again."""
 
     number: int
@@ -84,7 +85,7 @@ class Exhibit:
 
     findings: tuple[Told, ...]
     number: int | None
-    trial: TrialEvidence | None
+    trial: ShownTrial | None
 
     @property
     def is_open(self) -> bool:
@@ -185,13 +186,13 @@ class Bench:
         """Whether another trial may be judged for this page."""
         return self._judged < MOST_TRIALS_JUDGED
 
-    def _trial(self, index: int) -> TrialEvidence:
+    def _trial(self, index: int) -> ShownTrial:
         """The trial at this place, from 0."""
         trial = self._trials[index]
         pack = self._pack(trial.suite)
         task = _task(pack, trial.task_id)
         verdict, why_not = self._verdict(index, trial, pack, task)
-        return TrialEvidence(
+        return ShownTrial(
             number=index + 1,
             suite=one_line(trial.suite),
             task=one_line(trial.task_id),
@@ -258,14 +259,8 @@ def _verdicts(trial: Trial, verdict: TaskScore | None) -> Iterator[Verdict]:
     for name in JUDGED:
         stored = getattr(trial, name)
         again = getattr(verdict, name) if verdict else None
-        is_other = verdict is not None and not _is_same(stored, again)
+        is_other = verdict is not None and not is_same(stored, again)
         yield Verdict(name, _shown(stored), _shown(again) if verdict else "", is_other)
-
-
-def _is_same(stored: Any, again: Any) -> bool:
-    if isinstance(stored, float) and isinstance(again, float):
-        return round(stored, 6) == round(again, 6)
-    return bool(stored == again)
 
 
 def _value_at(document: Any, field: str) -> str:

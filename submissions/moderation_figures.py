@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import F, Min
 
-from submissions import queue
+from submissions import moderation_queue
 from submissions.models import AuditEvent, Report
 
 DAYS = 90
@@ -49,8 +49,8 @@ class Figures:
 def figures(now: datetime) -> Figures:
     """The figures at `now`."""
     since = now - timedelta(days=DAYS)
-    submissions = queue.queue()
-    pending = submissions.filter(queue.PENDING)
+    submissions = moderation_queue.queue()
+    pending = submissions.filter(moderation_queue.PENDING)
     oldest = pending.order_by(F("waiting_since")).first()
     waits = _times_to_decision(since)
     events = AuditEvent.objects.filter(kind__in=DECISIONS, created_at__gte=since)
@@ -60,11 +60,11 @@ def figures(now: datetime) -> Figures:
     return Figures(
         days=DAYS,
         pending=pending.count(),
-        waits_for_owner=submissions.filter(queue.WAITS_FOR_OWNER).count(),
+        waits_for_owner=submissions.filter(moderation_queue.WAITS_FOR_OWNER).count(),
         oldest_pending_s=(now - getattr(oldest, "waiting_since", now)).total_seconds()
         if oldest
         else None,
-        appeals_open=submissions.filter(queue.APPEALED).count(),
+        appeals_open=submissions.filter(moderation_queue.APPEALED).count(),
         reports_open=Report.objects.filter(resolved_at__isnull=True).count(),
         decided=len(waits),
         median_to_decision_s=median(waits) if waits else None,
