@@ -23,7 +23,7 @@ from bench_loop.errors import PackError, ResultError
 from bench_loop.scoring.constants import SCORING_VERSION
 from leaderboard.models import Entry
 from runs.models import Run
-from submissions import levels, rejudging
+from submissions import judgements, levels
 from submissions.models import AuditEvent, Grade, Judgement, Regrade, Submission
 
 OpenSandbox = Callable[[], Sandbox | None]
@@ -155,7 +155,7 @@ def _judged(campaign: Regrade, run: Run, league: str, sandbox: _Opened) -> Judge
             after = found.after if found.after is not before else None
     except (PackError, ResultError) as error:
         notes = [f"It cannot be judged again: {error.message}"]
-    one = rejudging.judgement(run, filed, after, campaign)
+    one = judgements.judgement(run, filed, after, campaign)
     one.league, one.notes = league, notes
     return one
 
@@ -186,7 +186,7 @@ def _show(campaign: Regrade, judged: list[Judgement]) -> None:
     runs = [one.run_id for one in judged]
     submissions = Submission.objects.select_for_update().filter(run__in=runs).order_by("pk")
     by_run = {submission.run_id: submission for submission in submissions}
-    touched = rejudging.apply(judged, is_kept=campaign.pk is not None)
+    touched = judgements.apply(judged, is_kept=campaign.pk is not None)
     for one in judged:
         submission = by_run.get(one.run_id)
         if submission is not None and one.is_changed:

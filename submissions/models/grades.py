@@ -17,6 +17,10 @@ MOST_ATTEMPTS = 5
 """A worker that is restarted while it judges has had one as well."""
 
 
+class LeaseLostError(Exception):
+    """Another worker has taken the run, since this one was not heard of for so long."""
+
+
 class Grades(models.QuerySet["Grade"]):
     def due(self, now: datetime) -> Grades:
         """What a worker may take now: it waits, or whoever took it has not been heard of."""
@@ -77,6 +81,11 @@ class Grade(models.Model):
     def is_sampled(self) -> bool:
         """Whether only a part of the code verdicts was judged."""
         return self.state == self.State.DONE and self.judged < self.code_trials
+
+    def keep(self, **fields: Any) -> None:
+        """Write to the row while this worker has it. Raises LeaseLostError."""
+        if not Grade.objects.filter(pk=self.pk, lease=self.lease).update(**fields):
+            raise LeaseLostError
 
     @classmethod
     def of(cls, run: Run) -> Grade | None:

@@ -21,7 +21,7 @@ from bench_loop.result.records import RunResult
 from bench_loop.result.store import to_bytes
 from leaderboard.models import Entry
 from runs.models import Run
-from submissions import grading
+from submissions import code_judging, grading
 from submissions.models import AuditEvent, Grade, Judgement, Submission
 from submissions.models.grades import LEASE, MOST_ATTEMPTS
 from tests.site.make_result import make_result, rescored
@@ -267,7 +267,7 @@ def test_a_time_limit_that_the_file_does_not_tell_of_is_tried_twice(
         told = {"outcome": "fail", "score": 0.0, "reason": "time_limit", "message": "Too slow."}
         return verdict.model_copy(update=told) if verdict else None
 
-    monkeypatch.setattr(grading, "judge_stored", judge)
+    monkeypatch.setattr(code_judging, "judge_stored", judge)
     submission = uploaded(uploader, make_result(suites=SUITES))
     grading.grade_due()
     assert Grade.objects.get().mismatches == 0
@@ -304,17 +304,17 @@ def dying(after: int) -> Callable[..., Any]:
     return judge
 
 
-grading_judge = grading.judge_stored
+grading_judge = code_judging.judge_stored
 
 
 def test_the_work_of_a_worker_that_was_killed_returns(
     uploader: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = uploaded(uploader, honest())
-    monkeypatch.setattr(grading, "judge_stored", dying(after=2))
+    monkeypatch.setattr(code_judging, "judge_stored", dying(after=2))
     with pytest.raises(Killed):
         grading.grade_due()
-    monkeypatch.setattr(grading, "judge_stored", grading_judge)
+    monkeypatch.setattr(code_judging, "judge_stored", grading_judge)
     assert grading.grade_due() == 0, "the dead worker's lease still holds"
     assert codes(submission).keys() >= {"code_waiting"}
     run_out = timezone.now() - timedelta(seconds=1)
@@ -329,7 +329,7 @@ def test_a_run_that_kills_every_worker_is_given_up(
     uploader: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = uploaded(uploader, honest())
-    monkeypatch.setattr(grading, "judge_stored", dying(after=0))
+    monkeypatch.setattr(code_judging, "judge_stored", dying(after=0))
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(Killed):
             grading.grade_due()
