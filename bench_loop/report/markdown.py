@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
+from bench_loop.report.command_line import command_line
 from bench_loop.report.figures import NOT_RUN, UNKNOWN
 from bench_loop.report.markdown_text import code, prose, table_head, table_row
 from bench_loop.report.marks import outcome_word
+from bench_loop.report.readings import machine_readings, provenance, settings_readings
 from bench_loop.report.records import Reading, Span
-from bench_loop.report.run import command_line, machine_readings, provenance, settings_readings
 from bench_loop.report.run import stats as run_stats
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede

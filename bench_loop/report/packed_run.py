@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING
 from bench_loop.engine.ranking import not_ranked_reason
 from bench_loop.report import figures
 from bench_loop.report.capabilities import capability_readings
+from bench_loop.report.command_line import command_line
 from bench_loop.report.figures import Figure
 from bench_loop.report.gap import gap_sentences
 from bench_loop.report.printable import one_line, printable
+from bench_loop.report.readings import machine_readings, provenance, settings_readings
 from bench_loop.report.records import OUTCOME_WORDS, Notice, Reading, Span, SuiteRow
-from bench_loop.report.run import (
-    command_line,
-    machine_readings,
-    provenance,
-    settings_readings,
-    signal_path,
-    stats,
-)
+from bench_loop.report.run import stats
 from bench_loop.report.sensors import sensor_readings
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
+from bench_loop.report.signal_path import signal_path
 from bench_loop.report.speed import speed_view
 from bench_loop.report.stack import quality_suites, title
 from bench_loop.report.trials import (

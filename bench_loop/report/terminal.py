@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from bench_loop.console import NARROW, Signs, clean, in_signs, program, signs, width
+from bench_loop.console import clean, in_signs, signs
 from bench_loop.report import figures, views
 from bench_loop.report.capabilities import passed_tasks, tag_words
 from bench_loop.report.gap import gap_sentences
@@ -24,22 +22,21 @@ from bench_loop.report.marks import (
     cell,
     label,
     outcome_word,
-    plot_columns,
     score_bar,
-    side_by_side,
     sign,
     signal_path,
     tape_lines,
-    wrapped,
 )
 from bench_loop.report.probes import probe_readings
 from bench_loop.report.progress import RunProgress
-from bench_loop.report.records import LoadTable, Reading
+from bench_loop.report.records import Reading
 from bench_loop.report.sensors import sensor_readings
-from bench_loop.report.speed import load_tables
 from bench_loop.report.stack import PLACES, harness_label
+from bench_loop.report.terminal_onward import onward_lines
+from bench_loop.report.terminal_page import Page
+from bench_loop.report.terminal_speed import speed_lines
 from bench_loop.report.trials import passed_of, quality_trials, with_outcome
-from bench_loop.result.records import Interval, RunHeader, RunResult, Speed, Trial
+from bench_loop.result.records import Interval, RunHeader, RunResult, Trial
 from bench_loop.scoring.capabilities import capability_scores
 
 if TYPE_CHECKING:
@@ -51,47 +48,6 @@ FAILURES_SHOWN = 12
 MESSAGE_LINES = 2
 SPAN_STYLES = {"plain": "", "strong": "figure", "figure": "figure", "interval": "basis"}
 NOTICE_STYLES = {"limit": "partial", "wrong": "fail", "information": "basis"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """What a report is laid out on."""
-
-    screen: Console
-    signs: Signs
-
-    @property
-    def columns(self) -> int:
-        return width(self.screen)
-
-    @property
-    def is_narrow(self) -> bool:
-        return self.columns < NARROW
-
-    @property
-    def plot(self) -> int:
-        """Columns of a plot; 0: there is no room for one."""
-        return 0 if self.is_narrow else plot_columns(self.columns)
-
-    def prose(self, text: Text, *, indent: int = 0, limit: int | None = None) -> list[Text]:
-        """`text` on lines that fit, in the signs that are shown: some of them are longer."""
-        return wrapped(in_signs(text, self.signs), self.screen, indent=indent, limit=limit)
-
-    def labelled(self, name: str, text: Text) -> Iterator[Text]:
-        """`text` behind a name at the left, on as many lines as it needs."""
-        first, *rest = self.prose(text, indent=LABEL)
-        yield label(name).append_text(first[LABEL:])
-        yield from rest
-
-    def beside(self, name: str, parts: Sequence[Text]) -> Iterator[Text]:
-        """`parts` one after another behind a name at the left."""
-        shown = [in_signs(part, self.signs) for part in parts]
-        if max(part.cell_len for part in shown) > self.columns - LABEL:
-            yield from self.labelled(name, Text("   ").join(shown))
-            return
-        first, *rest = side_by_side(shown, self.columns, indent=LABEL)
-        yield label(name).append_text(first[LABEL:])
-        yield from rest
 
 
 def print_run(
@@ -106,12 +62,12 @@ def print_run(
     `gap` is that of a fresh run to a frozen one, where there is one.
     `endpoint` is the address that the user named: a result never holds it, the next command does.
     """
-    page = _Page(console, signs(console))
+    page = Page(console, signs(console))
     judged = quality_trials(result.trials)
     sections = (
         _head(result, page),
         _lede(result, page),
-        _speed(result.speed, page),
+        speed_lines(result.speed, page),
         _readings(harness_readings(result), page),
         _readings((*probe_readings(result), *sensor_readings(result)), page),
         _tapes(result, judged, page),
@@ -119,7 +75,7 @@ def print_run(
         _gap(gap, page),
         _capabilities(judged, page),
         _losses(result, page),
-        _onward(result, file, endpoint, page),
+        onward_lines(result, file, endpoint, page),
     )
     console.print()
     for section in sections:
@@ -142,7 +98,7 @@ def stack_nodes(header: RunHeader) -> tuple[str, ...]:
     )
 
 
-def _head(result: RunResult, page: _Page) -> Iterator[Text]:
+def _head(result: RunResult, page: Page) -> Iterator[Text]:
     """The signal path, and under it where and how was measured."""
     yield from page.prose(signal_path(stack_nodes(result), page.signs))
     took = figures.known_duration(result.total_runtime_s)
@@ -177,7 +133,7 @@ def _window(result: RunResult) -> str | None:
     return None if asked is None else f"window {figures.count(asked)} asked for"
 
 
-def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
+def _lede(result: RunResult, page: Page) -> Iterator[Text]:
     """The answer in a sentence, then what limits it."""
     spans = views.run_lede(result)
     sentence = Text.assemble(*((clean(span.text), SPAN_STYLES[span.kind]) for span in spans))
@@ -188,71 +144,13 @@ def _lede(result: RunResult, page: _Page) -> Iterator[Text]:
             yield from page.prose(Text(clean(notice.text), style=NOTICE_STYLES[notice.kind]))
 
 
-def _speed(speed: Speed | None, page: _Page) -> Iterator[Text]:
-    """The headline figures of speed, raw, with what they stand on."""
-    if speed is None:
-        yield label("speed").append(figures.NOT_RUN, style="basis")
-        return
-    readings = (
-        ("", speed.generation_tps, "tok/s"),
-        ("prompt ", speed.prompt_tps, "tok/s"),
-        ("TTFT ", speed.ttft_s, "s"),
-        ("load ", speed.load_s, "s"),
-    )
-    shown = [
-        Text.assemble(name, (str(views.spread_figure(spread)), "figure"), (f" {unit}", "basis"))
-        for name, spread, unit in readings
-        if spread is not None
-    ]
-    unknown = Text("not measured", style="basis")
-    yield from page.beside("speed", shown or [unknown])
-    yield from page.prose(Text(_speed_basis(speed), style="basis"), indent=LABEL)
-    for table in load_tables(speed):
-        yield from _load_lines(table, page)
-
-
-def _readings(readings: Sequence[Reading], page: _Page) -> Iterator[Text]:
+def _readings(readings: Sequence[Reading], page: Page) -> Iterator[Text]:
     """What was found beside the scores: a line for each."""
     for reading in readings:
         yield from page.labelled(reading.name, Text(reading.value, style="basis"))
 
 
-def _load_lines(table: LoadTable, page: _Page) -> Iterator[Text]:
-    """A table of a few figures as lines, each known figure after its name."""
-    for number, row in enumerate(table.rows):
-        shown = [
-            Text.assemble((f"{name} ", "basis"), (figure, "figure"), (f" {unit}".rstrip(), "basis"))
-            for (name, unit), figure in zip(table.heads, row, strict=True)
-            if figure != figures.UNKNOWN
-        ]
-        yield from page.beside("" if number else table.title.lower(), shown)
-
-
-def _speed_basis(speed: Speed) -> str:
-    counted = speed.generation_tps
-    parts = [f"plan {speed.plan}" if speed.plan else _shape_words(speed)]
-    if counted:
-        parts.append(f"n {counted.n}")
-    for name, other in (("prompt", speed.prompt_tps), ("TTFT", speed.ttft_s)):
-        if counted and other and other.n != counted.n:
-            parts.append(f"{name} n {other.n}")
-    if counted and counted.basis:
-        parts.append(f"tokens by {counted.basis.replace('_', ' ')}")
-    parts += [clean(finding).replace("_", " ") for finding in speed.findings]
-    return ", ".join(parts)
-
-
-def _shape_words(speed: Speed) -> str:
-    """The shapes of another tool, as llama-bench names them: `pp512, tg128`."""
-    words = []
-    for shape in speed.shapes:
-        depth = f" @ d{shape.depth_tokens}" if shape.depth_tokens else ""
-        parts = (("pp", shape.prompt_tokens), ("tg", shape.output_tokens))
-        words.append("+".join(f"{name}{n}" for name, n in parts if n) + depth)
-    return ", ".join(words)
-
-
-def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+def _tapes(result: RunResult, judged: Sequence[Trial], page: Page) -> Iterator[Text]:
     """A tape for each suite in the order of running, and the counts of all outcomes as its key."""
     tapes = {
         suite.suite: [trial.outcome for trial in judged if trial.suite == suite.suite]
@@ -273,7 +171,7 @@ def _tapes(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[
         yield from page.prose(key, indent=0 if page.is_narrow else LABEL)
 
 
-def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+def _scores(result: RunResult, judged: Sequence[Trial], page: Page) -> Iterator[Text]:
     """The aggregates and the suites on one scale from 0 to 100, then the formula."""
     if page.plot:
         yield axis(page.plot)
@@ -310,7 +208,7 @@ def _scores(result: RunResult, judged: Sequence[Trial], page: _Page) -> Iterator
         yield from page.prose(Text(formula, style="basis"))
 
 
-def _gap(gap: FoundGap | None, page: _Page) -> Iterator[Text]:
+def _gap(gap: FoundGap | None, page: Page) -> Iterator[Text]:
     """Frozen tasks against fresh ones of the same families, and how that may be read."""
     if gap is None:
         return
@@ -319,7 +217,7 @@ def _gap(gap: FoundGap | None, page: _Page) -> Iterator[Text]:
     yield from page.prose(Text(reading, style="basis"))
 
 
-def _capabilities(judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
+def _capabilities(judged: Sequence[Trial], page: Page) -> Iterator[Text]:
     """Of the tasks with each capability tag, how many were passed; nothing without tags."""
     shown = [
         Text.assemble((f"{tag_words(found)} ", "basis"), (passed_tasks(found), "figure"))
@@ -330,7 +228,7 @@ def _capabilities(judged: Sequence[Trial], page: _Page) -> Iterator[Text]:
 
 
 def _score_lines(
-    stat: views.Stat, value: float | None, interval: Interval | None, page: _Page
+    stat: views.Stat, value: float | None, interval: Interval | None, page: Page
 ) -> Iterator[Text]:
     """Name, value, bar with whisker, interval; or the words that stand in their place."""
     line = label(stat.label.lower())
@@ -352,7 +250,7 @@ def _as_clause(stat: views.Stat) -> str:
     return f"{stat.absence}: {sentence[:1].lower()}{sentence[1:]}"
 
 
-def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
+def _losses(result: RunResult, page: Page) -> Iterator[Text]:
     """What did not pass, failed trials of the speed suite included, with reason and sentence."""
     passing = ("pass", "not_applicable")
     lost = [trial for trial in with_outcome(result.trials) if trial.outcome not in passing]
@@ -373,40 +271,3 @@ def _losses(result: RunResult, page: _Page) -> Iterator[Text]:
     if more:
         reasons = ", ".join(f"{reason} {n}" for reason, n in more.most_common())
         yield from page.prose(Text(f"and {more.total()} more: {reasons}", style="basis"))
-
-
-def _onward(
-    result: RunResult, file: Path | None, endpoint: str | None, page: _Page
-) -> Iterator[Text]:
-    """Where the result is, and the next thing to do with it; never broken, for copying."""
-    if file is None:
-        return
-    place = _from_here(file)
-    yield label("saved").append(clean(place))
-    if result.status == "complete" and any(suite.is_private for suite in result.suites):
-        command, effect = "bench-loop dashboard", "shows all runs on a page"
-    elif result.status == "complete" and result.profile != "smoke":
-        command = clean(f"bench-loop submit {shlex.quote(place)} --print-payload")
-        effect = "shows what would be sent"
-    elif result.status != "complete" and result.parts is not None:
-        whole = f"run --resume {result.run_id}"
-        if result.matrix is not None:
-            whole = f"matrix --resume {result.matrix.matrix_id}"
-        command, effect = f"bench-loop {whole}", "goes on with it"
-    else:
-        is_smoke = result.status == "complete"
-        again = result.model_copy(update={"profile": "quick"}) if is_smoke else result
-        effect = "can be ranked" if is_smoke else "runs it again"
-        where = f" --endpoint {shlex.quote(clean(endpoint))}" if endpoint else ""
-        command = views.command_line(again) + where
-    command = command.replace("bench-loop", program(), 1)
-    line = label("next").append(command)
-    if line.cell_len + 3 + len(effect) <= page.columns:
-        line.append(f"   {effect}", style="basis")
-    yield line
-
-
-def _from_here(file: Path) -> str:
-    """The path of `file` as a person here would type it."""
-    here = Path.cwd()
-    return str(file.relative_to(here) if file.is_relative_to(here) else file)

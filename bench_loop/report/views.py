@@ -1,6 +1,7 @@
 """A run as pages and the terminal print it: the public face of this package's builders."""
 
 from bench_loop.engine.ranking import not_ranked_reason
+from bench_loop.report.command_line import command_line
 from bench_loop.report.printable import one_line
 from bench_loop.report.records import (
     LEVELS,
@@ -13,7 +14,7 @@ from bench_loop.report.records import (
     Stat,
     Trust,
 )
-from bench_loop.report.run import command_line, run_view, stats
+from bench_loop.report.run import run_view, stats
 from bench_loop.report.sentences import doubts, formula, notices, run_lede
 from bench_loop.report.stack import (
     device,

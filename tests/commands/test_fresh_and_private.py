@@ -99,7 +99,7 @@ def test_events_of_a_fresh_run_end_with_the_gap(shell: Shell) -> None:
 
 
 def test_the_command_that_runs_it_again_has_its_seed(shell: Shell) -> None:
-    from bench_loop.report.run import command_line
+    from bench_loop.report.command_line import command_line
 
     shell.run("--suites", "sums", "--fresh-seed", "7")
     assert "--fresh-seed 7" in command_line(latest())
