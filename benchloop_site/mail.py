@@ -15,7 +15,6 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-TIMEOUT_S = 20
 PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 
 

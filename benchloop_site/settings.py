@@ -295,7 +295,6 @@ REST_FRAMEWORK = {
     "NUM_PROXIES": PROXIES,
     "EXCEPTION_HANDLER": "benchloop_site.api_errors.handle",
     "URL_FORMAT_OVERRIDE": None,
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 
 SPECTACULAR_SETTINGS = {

@@ -13,9 +13,6 @@ from bench_loop.engine.score import Judgement
 from bench_loop.report.marks import label, outcome_word, sign, wrapped
 from bench_loop.report.trials import calls_text
 
-QUOTED_LINES = 4
-"""Lines of the answer and of the text that are shown; JSON has them whole."""
-
 
 def print_judgement(found: Judgement, screen: Console) -> None:
     """The verdict, its reason and sentence, the answer read, and what was judged."""
