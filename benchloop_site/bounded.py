@@ -22,7 +22,7 @@ MOST_OTHER_BYTES = 256 * 1024
 """Of any other: a hundred rows of the admin with a reason are far less."""
 
 
-class BoundedRequest(WebRequest):  # type: ignore[misc]
+class BoundedRequest(WebRequest):
     """Answers 413 where the body was larger; it keeps nothing of it."""
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802 - named by the base
@@ -52,7 +52,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
         self.handle_reply({"type": "http.response.body", "body": json.dumps(told).encode()})
 
 
-class BoundedFactory(HTTPFactory):  # type: ignore[misc]
+class BoundedFactory(HTTPFactory):
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - named by the base
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = BoundedRequest

@@ -112,7 +112,7 @@ def _run_server(listener: socket.socket, url: str, is_open: bool | None) -> None
     from benchloop_site.bounded import BoundedFactory
 
     # The server has no setting for what it makes of a request.
-    daphne.server.HTTPFactory = BoundedFactory
+    daphne.server.HTTPFactory = BoundedFactory  # type: ignore[attr-defined]
     Server(
         application,
         endpoints=[f"fd:fileno={listener.fileno()}"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -40,7 +39,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
         is_above = obj is not None and obj.is_superuser and not _is_superuser(request)
         return allowed and not is_above
 
-    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
+    def get_search_fields(self, request: HttpRequest) -> list[str] | tuple[str, ...]:
         """Names; for who sees no more of an account a search by its e-mail would tell that too."""
         return super().get_search_fields(request) if _is_superuser(request) else ("username",)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import httpx
-import psutil
 import pytest
 
 from tests.site.site_process import Site, free_port, running_site
