@@ -105,10 +105,14 @@ def _say_where_mail_goes() -> None:
 
 
 def _run_server(listener: socket.socket, url: str, is_open: bool | None) -> None:
+    import daphne.server
     from daphne.server import Server
 
     from benchloop_site.asgi import application
+    from benchloop_site.bounded import BoundedFactory
 
+    # The server has no setting for what it makes of a request.
+    daphne.server.HTTPFactory = BoundedFactory  # type: ignore[attr-defined]
     Server(
         application,
         endpoints=[f"fd:fileno={listener.fileno()}"],

@@ -25,6 +25,18 @@ KEY_FILE = "installation.key"
 
 SHORT_DIGITS = 16
 
+_PRIME = 2**255 - 19
+_OF_SMALL_ORDER = frozenset(
+    {
+        *(0, 1, _PRIME - 1),
+        0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+        0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
+    }
+)
+"""The y of the eight points of curve 25519 whose order divides 8 (RFC 8032, section 8.9, leaves it
+to the application to refuse them). As public keys nobody holds their private half, and signatures
+can be written under them that fit many contents, under one of them every content."""
+
 
 class BadSignatureError(ValueError):
     """A result's signature does not belong to its content; the text says why."""
@@ -84,6 +96,8 @@ def signer_of(document: Mapping[str, Any]) -> str | None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     content = {name: value for name, value in document.items() if name != "signature"}
+    if _fits_any_content(claimed.public_key):
+        raise BadSignatureError("Its key is nobody's: a signature under it says nothing.")
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(claimed.public_key))
         key.verify(bytes.fromhex(claimed.value), rfc8785.dumps(content))
@@ -94,6 +108,12 @@ def signer_of(document: Mapping[str, Any]) -> str | None:
             "It does not belong to this content: the file was changed after it was signed."
         ) from error
     return claimed.public_key
+
+
+def _fits_any_content(public_key: str) -> bool:
+    # The highest bit is the sign of x.
+    y = int.from_bytes(bytes.fromhex(public_key), "little") % 2**255
+    return y % _PRIME in _OF_SMALL_ORDER
 
 
 def short(public_key: str) -> str:

@@ -207,7 +207,7 @@ def retry_after_s(value: str | None, now: datetime) -> float | None:
         return float(text[:9])
     try:
         moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     if moment.tzinfo is None:
         return None

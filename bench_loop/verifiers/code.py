@@ -21,8 +21,9 @@ LONGEST_BARE_CODE = 20_000
 """Characters of a reply that may be code without a fence."""
 
 _FENCE = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$", re.MULTILINE
+    r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*)$", re.MULTILINE
 )
+"""Marks and blanks are taken whole: giving some back would try every number of them."""
 _PYTHON = frozenset({"python", "py", "python3", "py3", "python2", "pycon"})
 _DIFF_LINE = re.compile(
     r"^(?:@@ |--- (?:a/|\S+\.\w)|\+\+\+ |\*{3} (?:Begin Patch|Update File)|<{7} )", re.MULTILINE

@@ -22,8 +22,9 @@ LONGEST_NUMBER = 400
 """Digits of an integer; a longer one is refused."""
 
 _FENCED = re.compile(
-    r"\A {0,3}(?P<ticks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*\n)? {0,3}(?P=ticks)\s*\Z", re.S
+    r"\A {0,3}(?P<ticks>`{3,}+|~{3,}+)[^\n`]*\n(?P<body>.*\n)? {0,3}(?P=ticks)\s*\Z", re.S
 )
+"""The marks of a fence are taken whole: giving some back would try every number of them."""
 _BLANK_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 _OBJECT_START = re.compile(r"(?:\[\s*)?\{\s*[\"'}]")
 

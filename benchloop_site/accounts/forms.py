@@ -9,6 +9,7 @@ from typing import Any
 from allauth.account import forms as allauth
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
@@ -64,7 +65,13 @@ class SignUpForm(PlainForm, allauth.SignupForm):  # type: ignore[misc]
     }
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
-        """As allauth's; of two who take a name at the same moment one is told so."""
+        """As allauth's; of two who take a name at the same moment one is told so.
+
+        Where the address has an account already, the same time is spent on the password: the answer
+        is the same too, and must not tell the difference by its speed.
+        """
+        if self.account_already_exists:
+            make_password(self.cleaned_data["password1"])
         try:
             with transaction.atomic():
                 user, response = super().try_save(request)

@@ -39,6 +39,15 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
         is_above = obj is not None and obj.is_superuser and not _is_superuser(request)
         return allowed and not is_above
 
+    def get_search_fields(self, request: HttpRequest) -> list[str] | tuple[str, ...]:
+        """Names; for who sees no more of an account a search by its e-mail would tell that too."""
+        return super().get_search_fields(request) if _is_superuser(request) else ("username",)
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Likewise what is not shown cannot be asked for by the list's address."""
+        is_shown = _is_superuser(request) or lookup.partition("__")[0] in self.list_filter
+        return is_shown and super().lookup_allowed(lookup, value, request)
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if _is_superuser(request):
             return super().get_fieldsets(request, obj)

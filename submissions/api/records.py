@@ -115,7 +115,9 @@ class EvidenceSerializer(serializers.Serializer[Any]):
 class SubmissionDetailSerializer(SubmissionSerializer):
     """A submission by itself; the last three fields are for its owner and moderators."""
 
-    history = EventSerializer(many=True)
+    history = EventSerializer(
+        many=True, help_text="Empty in the answer to a change by a key that may not read the run."
+    )
     evidence = EvidenceSerializer(many=True, help_text="Empty until the run is shown.")
     reason = serializers.CharField(required=False, help_text="The last decision's.")
     findings = FindingSerializer(many=True, required=False)

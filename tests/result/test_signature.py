@@ -101,6 +101,25 @@ def test_a_public_key_that_is_no_point_is_no_crash() -> None:
         signer_of(read)
 
 
+POINTS_OF_SMALL_ORDER = (
+    *("00" * 32, "01" + "00" * 31, "ec" + "ff" * 30 + "7f", "ed" + "ff" * 30 + "7f"),
+    *("ee" + "ff" * 30 + "7f", "01" + "00" * 30 + "80"),
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+)
+
+
+@pytest.mark.parametrize("public_key", POINTS_OF_SMALL_ORDER)
+def test_no_key_is_taken_under_which_one_signature_fits_every_content(public_key: str) -> None:
+    read = document(signed(result()))
+    read["signature"]["public_key"] = public_key
+    for index in range(32):
+        for point in POINTS_OF_SMALL_ORDER:
+            read["signature"]["value"] = point + "00" * 32
+            with pytest.raises(BadSignatureError):
+                signer_of(read | {"run_index": index})
+
+
 def test_a_number_that_json_cannot_carry_is_no_crash() -> None:
     with pytest.raises(BadSignatureError):
         signer_of(document(signed(result())) | {"run_index": 2**60})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
@@ -71,6 +72,27 @@ def test_a_taken_address_is_told_to_its_owner_alone(client: Client) -> None:
     assert mail.outbox[-1].to == ["ada@x.example"]
     assert "has an account already" in mail.outbox[-1].body
     assert not User.objects.filter(username="edsger").exists()
+
+
+class CountedHasher(MD5PasswordHasher):
+    """Counts what costs the time of a sign-up."""
+
+    hashed = 0
+
+    def encode(self, password: str, salt: str) -> str:
+        CountedHasher.hashed += 1
+        return super().encode(password, salt)
+
+
+def test_a_taken_address_costs_as_many_hashes_as_a_new_one(settings: Any) -> None:
+    person()
+    settings.PASSWORD_HASHERS = [f"{__name__}.CountedHasher"]
+    counts = []
+    for name, email in (("grace", ""), ("edsger", "ada@x.example")):
+        CountedHasher.hashed = 0
+        sign_up(Client(), name, email)
+        counts.append(CountedHasher.hashed)
+    assert counts[0] == counts[1] > 0
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: Client) -> None:

@@ -64,6 +64,28 @@ def test_without_a_key_the_answer_says_where_one_is_made(public_site: None) -> N
     assert KEYS_PAGE in response.json()["message"]
 
 
+def test_a_change_shows_no_more_than_its_key_may_read(public_site: None, owner: User) -> None:
+    public_id = Uploader(create_key(owner)[1]).post(make_bytes()).json()["id"]
+    answers = {}
+    for scopes in (["manage"], ["manage", "read"]):
+        key = create_key(owner, scopes=scopes)[1]
+        answers[len(scopes)] = (
+            Client()
+            .patch(
+                f"{SUBMISSIONS}{public_id}/",
+                data={"notes": f"For {scopes[-1]}."},
+                content_type="application/json",
+                headers={"Authorization": f"Bearer {key}"},
+            )
+            .json()
+        )
+    assert answers[1]["notes"] == "For manage."
+    assert answers[1]["history"] == []
+    assert not {"reason", "findings"} & set(answers[1])
+    assert len(answers[2]["history"]) == 3
+    assert {"reason", "findings"} <= set(answers[2])
+
+
 @pytest.mark.parametrize(
     ("scopes", "allowed"),
     [

@@ -231,6 +231,19 @@ def test_a_maintainer_sets_nobodys_password(as_maintainer: Client, stranger: Use
     assert not stranger.check_password("correct horse battery")
 
 
+@pytest.mark.parametrize("query", ["email__startswith={}", "email={}", "q={}", "first_name=x"])
+def test_a_maintainer_finds_nobody_by_what_is_not_shown(
+    as_maintainer: Client, stranger: User, query: str
+) -> None:
+    stranger.email = "hidden@x.example"
+    stranger.save()
+    page = as_maintainer.get(f"{PEOPLE}?{query.format(stranger.email)}")
+    found = f"{PEOPLE}{stranger.pk}/change/" in page.content.decode()
+    assert (page.status_code, found) in [(400, False), (200, False)]
+    by_name = as_maintainer.get(f"{PEOPLE}?q={stranger.username}").content.decode()
+    assert f"{PEOPLE}{stranger.pk}/change/" in by_name
+
+
 def test_groups_that_are_no_roles_stay(as_maintainer: Client, stranger: User) -> None:
     other = Group.objects.create(name="press")
     stranger.groups.add(other)

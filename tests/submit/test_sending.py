@@ -288,6 +288,8 @@ def test_a_key_with_a_line_break_inside_is_refused(monkeypatch: pytest.MonkeyPat
         ("Sun, 29 Nov 2026 13:00:00 GMT", 0.0),
         ("soon", None),
         ("-5", None),
+        (f"Sun, 29 Nov {'9' * 30} 14:00:30 GMT", None),
+        (f"Sun, 29 Nov 2026 14:00:30 +{'9' * 30}", None),
         ("", None),
         (None, None),
     ],

@@ -97,6 +97,7 @@ HOSTILE = {
     "backticks": "`",
     "fences": "```\n",
     "tildes": "~~~\n",
+    "one long row of tildes": "~",
     "open thinking": "<think>",
     "closed thinking": "</think>",
     "thinking pairs": "<think></think>",

@@ -184,6 +184,8 @@ def test_no_reply_raises(pieces: list[str]) -> None:
         "```python\n" + "f" * 100_000,
         "```python\n" + "f: " * 33_000,
         "`" * 100_000,
+        "~" * 99_999 + "`",
+        "~~~" + " " * 99_996 + "`",
         " " * 100_000,
         "def f(x):\n    return " + "(" * 19_000,
         "def f(x):\n" + "    # " + "rest of the code " * 6_000,
