@@ -66,6 +66,8 @@ def test_appeals_answers_and_reports_come_back_into_it(
     three[1].answer_request(owner, "580.95")
     Report.objects.create(submission=three[2], text="Hm.", kind="other", reporter_hash="a")
     assert set(listed(moderator_client)) == set(map(str, three))
+    asked = re.findall(r'class="field-asked">([^<]*)<', text(moderator_client, QUEUE))
+    assert sorted(asked) == ["1 report", "answer", "appeal"]
     assert listed(moderator_client, f"{QUEUE}?queue=appeals") == [str(three[0])]
     assert listed(moderator_client, f"{QUEUE}?queue=pending") == [str(three[1])]
     assert listed(moderator_client, f"{QUEUE}?queue=reports") == [str(three[2])]
