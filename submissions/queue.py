@@ -51,8 +51,8 @@ class Counts:
 def queue() -> QuerySet[Submission]:
     """All submissions with what a moderator chooses them by.
 
-    Adds `open_reports`, `answered_at` (of the owner's newest answer), `waiting_since`, `severity` (3 refused, 2 needs review, 1 note, 0 nothing)
-    and `newest_event`, the version.
+    Adds `open_reports`, `answered_at` (of the owner's newest answer), `waiting_since`, `severity`
+    (3 refused, 2 needs review, 1 note, 0 nothing) and `newest_event`, the version.
     """
     reports = (
         Report.objects.filter(submission=OuterRef("pk"), resolved_at__isnull=True)
