@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 
-from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
@@ -13,7 +12,7 @@ IPV6_NETWORK_BITS = 64
 """What one customer has at least; counting single addresses would count nobody."""
 
 
-def address_hash(request: Request | HttpRequest) -> str:
+def address_hash(request: Request) -> str:
     """64 hex digits that stand for the client's address, and cannot be turned back without the key.
 
     `X-Forwarded-For` counts only from the proxies that NUM_PROXIES says there are.

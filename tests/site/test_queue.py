@@ -177,6 +177,16 @@ def test_a_finding_stands_beside_prompt_output_and_both_verdicts(
     assert f'id="trial-{index + 1}"' in page
 
 
+def test_a_finding_about_a_whole_suite_does_not_print_its_record(
+    doubtful: Submission, moderator_client: Client
+) -> None:
+    doubtful.findings[0]["field"] = "suites[0]"
+    doubtful.save()
+    page = text(moderator_client, case(doubtful))
+    assert "<code>suites[0]</code>" in page
+    assert "in the file" not in page
+
+
 def test_a_verdict_that_comes_out_otherwise_is_marked(
     doubtful: Submission, moderator_client: Client
 ) -> None:
