@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
+from rest_framework.request import Request
 
 from submissions.addresses import address_hash, keyed_hash
 from submissions.api.records import LONGEST_NOTES, NewReportSerializer
@@ -32,7 +33,7 @@ def report(request: HttpRequest, public_id: str) -> HttpResponse:
     if request.method == "POST":
         form = NewReportSerializer(data=said)
         reporter = request.user if isinstance(request.user, User) else None
-        address = address_hash(request)
+        address = address_hash(Request(request))
         who = f"user:{reporter.pk}" if reporter else address
         if not form.is_valid():
             errors, status = _sentences(form), 422
