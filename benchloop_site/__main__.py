@@ -6,7 +6,9 @@ import argparse
 import os
 import sys
 
-from bench_loop.errors import BenchLoopError
+from django.core.exceptions import ImproperlyConfigured
+
+from bench_loop.errors import BenchLoopError, SetupError
 
 
 def main(arguments: list[str]) -> int:
@@ -51,6 +53,12 @@ def _parser() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
+    except ImproperlyConfigured as error:
+        print(f"Error: {error}", file=sys.stderr)
+        print(
+            "  Try: docs/public-site.md and docs/settings.md have the variables.", file=sys.stderr
+        )
+        sys.exit(SetupError.exit_code)
     except BenchLoopError as error:
         print(f"Error: {error.message}", file=sys.stderr)
         if error.remedy:

@@ -264,7 +264,10 @@ def _verdicts(trial: Trial, verdict: TaskScore | None) -> Iterator[Verdict]:
 
 
 def _value_at(document: Any, field: str) -> str:
-    """What the file says at a field path such as `machine.gpus[0].model`; empty: nothing."""
+    """What the file says at a field path such as `machine.gpus[0].model`.
+
+    Empty: nothing, or a whole record such as a suite, of which the finding tells what matters.
+    """
     value = document
     for name, place in _STEP.findall(field):
         if name and isinstance(value, dict) and name in value:
@@ -273,7 +276,7 @@ def _value_at(document: Any, field: str) -> str:
             value = value[int(place)]
         else:
             return ""
-    return _shown(value) if field else ""
+    return _shown(value) if field and not isinstance(value, dict) else ""
 
 
 def _shown(value: Any) -> str:

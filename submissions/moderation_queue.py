@@ -51,8 +51,8 @@ class Counts:
 def queue() -> QuerySet[Submission]:
     """All submissions with what a moderator chooses them by.
 
-    Adds `open_reports`, `waiting_since`, `severity` (3 refused, 2 needs review, 1 note, 0 nothing)
-    and `newest_event`, the version.
+    Adds `open_reports`, `answered_at` (of the owner's newest answer), `waiting_since`, `severity`
+    (3 refused, 2 needs review, 1 note, 0 nothing) and `newest_event`, the version.
     """
     reports = (
         Report.objects.filter(submission=OuterRef("pk"), resolved_at__isnull=True)
@@ -69,14 +69,13 @@ def queue() -> QuerySet[Submission]:
     )
     found = found.annotate(
         open_reports=Coalesce(Subquery(reports.annotate(n=Count("pk")).values("n")), 0),
+        answered_at=Subquery(answered.annotate(at=Max("created_at")).values("at")),
         findings_text=Cast("findings", TextField()),
         waiting_since=Case(
             When(APPEALED, then=F("appealed_at")),
             When(
                 status="pending",
-                then=Coalesce(
-                    Subquery(answered.annotate(at=Max("created_at")).values("at")), F("created_at")
-                ),
+                then=Coalesce(F("answered_at"), F("created_at")),
             ),
             default=Coalesce(
                 Subquery(reports.annotate(at=Min("created_at")).values("at")), F("created_at")

@@ -239,8 +239,11 @@ def _tell(pending: Pending, answer: Answer) -> None:
     click.echo(f"{begin}: {status}, level {level}.")
     url = shown_url(pending.site, body.get("url"))
     if url:
-        after = "  once a moderator has let it in" if body.get("status") == "pending" else ""
-        click.echo(f"{url}{after}")
+        click.echo(url)
+        if body.get("status") == "pending":
+            click.echo(
+                "You see it there when you are logged in, all others once a moderator approves."
+            )
 
 
 def _print_json(bodies: Sequence[dict[str, Any]]) -> None:

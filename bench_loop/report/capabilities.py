@@ -14,7 +14,7 @@ from bench_loop.scoring.capabilities import CapabilityScore, capability_scores
 def capability_readings(trials: Iterable[Trial]) -> tuple[Reading, ...]:
     """A reading for each tag, in the order of the alphabet: `33 (6–79), 1 of 3 tasks`."""
     return tuple(
-        Reading(tag_words(found), f"{_score(found)}, {passed_tasks(found)} tasks")
+        Reading(tag_words(found), f"{_score(found)}, {passed_tasks(found)} {_noun(found)}")
         for found in capability_scores(trials)
     )
 
@@ -28,6 +28,10 @@ def passed_tasks(found: CapabilityScore) -> str:
     """`1 of 3`; with several trials of a task to one decimal: `1.7 of 3`."""
     passed = figures.number(found.passed, 0 if found.passed.is_integer() else 1)
     return f"{passed} of {figures.count(found.task_count)}"
+
+
+def _noun(found: CapabilityScore) -> str:
+    return "task" if found.task_count == 1 else "tasks"
 
 
 def _score(found: CapabilityScore) -> str:

@@ -48,7 +48,8 @@ def own_run(submission: Submission) -> OwnRun:
         sent=figures.moment(submission.created_at),
         status=submission.status,
         level=submission.level,
-        reason=report.one_line(submission.reason, 400),
+        # The last decision's reason is no reason of a withdrawal.
+        reason="" if submission.status == "withdrawn" else report.one_line(submission.reason, 400),
         asked=report.one_line(submission.requested_changes, 400),
         next_step=_next_step(submission),
         verbs=tuple(_verbs(submission)),

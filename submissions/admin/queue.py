@@ -104,7 +104,7 @@ class SubmissionAdmin(ReadOnlyAdmin):
         told = [
             "appeal" if submission.appealed_at else "",
             _counted(submission.open_reports, "report"),
-            "owner asked" if submission.requested_changes else "",
+            _answer(submission),
         ]
         return ", ".join(filter(None, told)) or "-"
 
@@ -205,6 +205,13 @@ def _seen(request: HttpRequest, submission: Submission) -> int:
     """The version that the form was made from; at first the present one."""
     given = number(request.POST.get(f"version-{submission.pk}"))
     return submission.version if given is None else given
+
+
+def _answer(submission: Any) -> str:
+    """Whose turn it is in a pending submission that a moderator asked about."""
+    if submission.requested_changes:
+        return "owner asked"
+    return "answer" if submission.status == "pending" and submission.answered_at else ""
 
 
 def _counted(count: int, what: str) -> str:

@@ -115,6 +115,17 @@ def test_the_reason_of_a_moderator_is_shown_as_text(ada: User, moderator: User) 
     assert hostile not in answer
 
 
+def test_a_withdrawn_run_does_not_tell_why_it_was_approved(ada: User, moderator: User) -> None:
+    submission = send(ada)
+    submission.approve(moderator, "Nothing speaks against it.")
+    client = logged_in(ada)
+    assert "Nothing speaks against it." in account(client).text
+    submission.withdraw(ada)
+    page = account(client).text
+    assert "a withdrawn run stays so" in page
+    assert "Nothing speaks against it." not in page
+
+
 def test_findings_of_the_checks_are_shown(ada: User) -> None:
     submission = send(ada)
     Submission.objects.filter(pk=submission.pk).update(

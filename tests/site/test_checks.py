@@ -486,6 +486,24 @@ def test_a_subject_that_this_site_cannot_place_is_looked_at(
     assert fields(rescored(renamed), "needs_review") == {field}
 
 
+@pytest.mark.parametrize(
+    ("model_id", "parameters_b", "expected"),
+    [
+        ("qwen2.5-coder-0.5b", 0.630, set()),
+        ("qwen2.5-coder-0.5b", 1.54, {"subject.parameters_b"}),
+        ("qwen2.5-coder-0.5b", 0.36, {"subject.parameters_b"}),
+        ("qwen3:8b", 10.5, {"subject.parameters_b"}),
+    ],
+)
+def test_a_small_model_whose_file_holds_its_embeddings_twice_is_named_rightly(
+    model_id: str, parameters_b: float, expected: set[str]
+) -> None:
+    result = honest()
+    changes = {"model_id": model_id, "parameters_b": parameters_b}
+    renamed = result.model_copy(update={"subject": result.subject.model_copy(update=changes)})
+    assert fields(rescored(renamed), "needs_review") == expected
+
+
 def test_other_rules_than_those_of_every_run_are_looked_at() -> None:
     result = honest(profile="smoke")
     settings = result.settings.model_copy(update={"answer_budget_rule": "no bound"})

@@ -66,6 +66,8 @@ def test_appeals_answers_and_reports_come_back_into_it(
     three[1].answer_request(owner, "580.95")
     Report.objects.create(submission=three[2], text="Hm.", kind="other", reporter_hash="a")
     assert set(listed(moderator_client)) == set(map(str, three))
+    asked = re.findall(r'class="field-asked">([^<]*)<', text(moderator_client, QUEUE))
+    assert sorted(asked) == ["1 report", "answer", "appeal"]
     assert listed(moderator_client, f"{QUEUE}?queue=appeals") == [str(three[0])]
     assert listed(moderator_client, f"{QUEUE}?queue=pending") == [str(three[1])]
     assert listed(moderator_client, f"{QUEUE}?queue=reports") == [str(three[2])]
@@ -173,6 +175,16 @@ def test_a_finding_stands_beside_prompt_output_and_both_verdicts(
     assert "in the file <b><bdi>RTX 4090</bdi></b>" in box
     assert f"#trial-{index + 1}" in box
     assert f'id="trial-{index + 1}"' in page
+
+
+def test_a_finding_about_a_whole_suite_does_not_print_its_record(
+    doubtful: Submission, moderator_client: Client
+) -> None:
+    doubtful.findings[0]["field"] = "suites[0]"
+    doubtful.save()
+    page = text(moderator_client, case(doubtful))
+    assert "<code>suites[0]</code>" in page
+    assert "in the file" not in page
 
 
 def test_a_verdict_that_comes_out_otherwise_is_marked(

@@ -109,7 +109,7 @@ def test_nothing_mended_changes_nothing(capsys: Any) -> None:
     before = rows()
     call_command("regrade", "To see that nothing changes.")
     assert rows() == before
-    assert "1 runs were judged again; 0 moved." in capsys.readouterr().out
+    assert "1 run judged again; 0 moved." in capsys.readouterr().out
 
 
 def test_a_mended_key_moves_scores_and_league_and_keeps_the_file(mend: Mend) -> None:
@@ -155,7 +155,7 @@ def test_old_and_new_are_kept_and_who_moved_is_listed(mend: Mend, capsys: Any) -
     assert line.startswith(f"{run.public_id}  qwen3:8b; overall ")
     assert f"{kept.score_before:.1f} -> {kept.score_after:.1f}" in line
     assert "reasonmath 1.0 became 1.1." in line
-    assert last == "1 runs were judged again; 1 moved."
+    assert last == "1 run judged again; 1 moved."
 
 
 def test_another_run_comes_to_stand_for_its_stack(mend: Mend) -> None:
@@ -187,7 +187,7 @@ def test_a_dry_run_tells_and_changes_nothing(mend: Mend, capsys: Any) -> None:
     assert rows() == before
     assert not Regrade.objects.exists()
     assert not Judgement.objects.exists()
-    assert "1 runs were judged again; 1 would move." in capsys.readouterr().out
+    assert "1 run judged again; 1 would move." in capsys.readouterr().out
 
 
 def test_a_changed_prompt_leaves_the_run_what_it_was(mend: Mend, capsys: Any) -> None:

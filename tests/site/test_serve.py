@@ -124,6 +124,25 @@ def test_a_port_in_use_is_an_error_with_a_remedy(site: Site, tmp_path: Path) -> 
     assert "--port" in refused_start(tmp_path, site.url.rsplit(":", 1)[1])
 
 
+@pytest.mark.parametrize("process", [["serve"], ["worker"], ["manage", "migrate"]])
+def test_a_setting_that_is_missing_is_an_error_with_a_remedy(
+    process: list[str], tmp_path: Path
+) -> None:
+    environment = {**os.environ, "BENCHLOOP_HOME": str(tmp_path), "BENCHLOOP_ROLE": "public"}
+    environment.pop("SECRET_KEY", None)
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchloop_site", *process],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("Error: The public role needs SECRET_KEY: 50 random characters.")
+    assert "Try:" in ended.stderr
+
+
 def test_a_worker_that_dies_is_replaced(site: Site) -> None:
     def workers() -> set[int]:
         return {

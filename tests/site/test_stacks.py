@@ -211,7 +211,7 @@ def test_entries_of_a_version_without_stacks_come_back_by_the_command(
     assert is_needed()
     for expected in (3, 0):
         call_command("rebuild_stacks")
-        assert f"{expected} entries were moved" in capsys.readouterr().out
+        assert f"3 entries in 1 stack and 1 league; {expected} moved." in capsys.readouterr().out
         assert shown_score() == 60.0
         assert only_stack().owner_count == 1
         assert Entry.objects.filter(band_low=1).count() == 1

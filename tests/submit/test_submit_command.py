@@ -92,7 +92,8 @@ def test_with_yes_the_result_is_sent_and_its_page_shown(
     assert site.requests[0].body == result_file.read_bytes()
     assert capfd.readouterr().out.splitlines() == [
         "Submitted: pending, level reported.",
-        f"{site.url}/runs/abcdefgh2345/  once a moderator has let it in",
+        f"{site.url}/runs/abcdefgh2345/",
+        "You see it there when you are logged in, all others once a moderator approves.",
     ]
 
 

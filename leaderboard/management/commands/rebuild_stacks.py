@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from bench_loop.report.figures import counted
 from leaderboard.rebuild import rebuild_stacks
 
 
@@ -18,6 +19,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         done = rebuild_stacks()
         self.stdout.write(
-            f"{done.entries:,} entries in {done.stacks:,} stacks and {done.leagues:,} leagues; "
-            f"{done.moved:,} entries were moved."
+            f"{counted(done.entries, 'entry', 'entries')} in {counted(done.stacks, 'stack')} and "
+            f"{counted(done.leagues, 'league')}; {done.moved:,} moved."
         )

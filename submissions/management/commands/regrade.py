@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from bench_loop.contracts.sandbox import Sandbox
 from bench_loop.errors import SandboxError
+from bench_loop.report.figures import counted
 from bench_loop.report.printable import printable
 from bench_loop.sandboxes.ladder import open_sandbox
 from submissions.models import Judgement
@@ -55,7 +56,7 @@ class Command(BaseCommand):
                 f"{error.message} {error.remedy or ''} Or leave code as it is: --without-code"
             ) from error
         would = "would move" if is_dry_run else "moved"
-        self.stdout.write(f"{count} runs were judged again; {moved} {would}.")
+        self.stdout.write(f"{counted(count, 'run')} judged again; {moved} {would}.")
 
     def _sandbox(self) -> Sandbox:
         return open_sandbox(settings.CODE_SANDBOX, warn=self.stderr.write)
