@@ -17,7 +17,11 @@ _SAME_SIZE = 0.15
 
 _DIGEST_CHARACTERS = 12
 
-_OTHER_WEIGHTS = ("base", "abliterated", "heretic", "uncensored")
+_OTHER_WEIGHTS = (
+    *("abliterated", "heretic", "uncensored"),
+    *("base", "sft", "dpo", "rl", "qat"),
+    *("exp", "preview"),
+)
 """Words that tell nothing of the line, and yet name other weights than the line's own."""
 
 _BUILDS = ("bin", "marlin", "mlc", "quantized", "serve", "vllm")

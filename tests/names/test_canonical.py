@@ -81,6 +81,10 @@ def test_spellings_of_a_model_have_one_key(ids: tuple[str, ...], key: str) -> No
         ("Llama-3_3-Nemotron-Super-49B-v1", "Llama-3_3-Nemotron-Super-49B-v1_5"),
         ("Phi-3-mini-4k-instruct", "Phi-3-mini-128k-instruct"),
         ("Qwen2.5-7B-Instruct", "Qwen2.5-7B-Instruct-1M"),
+        ("qwq:32b", "qwq:32b-preview-q4_K_M"),
+        ("DeepSeek-V3.2", "DeepSeek-V3.2-Exp"),
+        ("OLMo-2-1124-7B-Instruct", "OLMo-2-1124-7B-SFT"),
+        ("gemma3:27b", "gemma3:27b-it-qat"),
         ("olmo-3-7b", "Olmo-3-7B-Think-Q8_0.gguf"),
     ],
 )
