@@ -198,6 +198,13 @@ def pack_names(folder: Path | None = None) -> list[str]:
 
 
 @cache
+def official_versions() -> dict[str, str]:
+    """The version of every pack that came with this installation; no task is read for it."""
+    folder = bundled("packs")
+    return {name: read_manifest(folder / name).version for name in pack_names()}
+
+
+@cache
 def load_pack(name: str, folder: Path | None = None) -> Pack:
     """The pack `name` of `folder`. Raises UsageError for an unknown name, PackError for a bad file.
 

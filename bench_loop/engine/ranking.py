@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_loop.engine.packs import load_pack, pack_names
+from bench_loop.engine.packs import official_versions
 from bench_loop.engine.profiles import CUSTOM, PROFILES
 from bench_loop.result.compare import IMPORT_TITLES, core_settings
 from bench_loop.result.fingerprint import tagged_hash
@@ -57,11 +57,11 @@ def not_ranked_reason(header: RunHeader, *, may_be_fresh: bool = False) -> str:
 
 def _earlier_suites(header: RunHeader) -> list[str]:
     """The suites of the run, with their versions, that have another one today."""
-    official = set(pack_names())
+    today = official_versions()
     return [
         f"{suite.suite} {suite.version[:20]}"
         for suite in header.suites
-        if suite.suite in official and suite.version != load_pack(suite.suite).version
+        if suite.version != today.get(suite.suite, suite.version)
     ]
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench_loop.contracts.chat import Sampling, TokenCounts
+from bench_loop.engine.packs import load_pack, pack_names
 from bench_loop.result.records import (
     Aggregates,
     ContextFacts,
@@ -71,7 +72,7 @@ def make_trial(suite: str, number: int, outcome: str | None, **changes: Any) -> 
 def make_suite(name: str, letters: str, score: float, interval: tuple[float, float]) -> SuiteResult:
     return SuiteResult(
         suite=name,
-        version="1",
+        version=load_pack(name).version if name in pack_names() else "1",
         pack_hash=HASH,
         dimension="quality",
         score=score,

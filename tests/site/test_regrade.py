@@ -47,6 +47,7 @@ def mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mend]:
 
     def forget() -> None:
         load_pack.cache_clear()
+        packs.official_versions.cache_clear()
         shelf._fresh_official.cache_clear()
 
     def change(name: str, pattern: str, text: str) -> None:
