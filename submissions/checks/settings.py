@@ -39,8 +39,8 @@ def check_subject(upload: Upload) -> Iterator[Finding]:
         )
     if name.parameters_b and subject.active_parameters_b:
         # A smaller one would let any speed seem possible; of a dense model all are active.
-        active_b, dense_b = subject.active_parameters_b, subject.parameters_b or name.parameters_b
-        least_b = name.active_parameters_b or dense_b
+        active_b = subject.active_parameters_b
+        least_b = name.active_parameters_b or name.parameters_b
         if active_b < least_b * (1 - SIZE_TOLERANCE):
             yield needs_review(
                 "name_mismatch",
