@@ -25,6 +25,8 @@ class Candidate:
     is_ranked: bool
     finished_at: datetime
     is_withdrawn: bool = False
+    installation: str = ""
+    """Key of the installation that signed it; empty: none."""
 
     @property
     def place(self) -> tuple[float, datetime, int]:
@@ -50,14 +52,13 @@ def summary(runs: Sequence[Candidate]) -> Summary:
 
     Ranked runs count, and others only where none is ranked. Each owner's run with the lower-median
     overall score, then the lower median of the owners; the newest where there is no overall score.
+    Accounts whose runs one installation signed are one owner.
     """
     published = [run for run in runs if not run.is_withdrawn]
     ranked = [run for run in published if run.is_ranked and run.overall is not None]
     counted = ranked or published
-    by_owner: dict[int | None, list[Candidate]] = {}
-    for run in counted:
-        by_owner.setdefault(run.owner, []).append(run)
-    shown = _standing([_standing(own) for own in by_owner.values()]) if counted else None
+    by_owner = _by_owner(counted, _people(runs))
+    shown = _standing([_standing(own) for own in by_owner]) if counted else None
     scores = [run.overall for run in counted if run.overall is not None]
     return Summary(
         shown_id=shown.pk if shown else None,
@@ -68,6 +69,32 @@ def summary(runs: Sequence[Candidate]) -> Summary:
         overall_low=min(scores, default=None),
         overall_high=max(scores, default=None),
     )
+
+
+def _people(runs: Iterable[Candidate]) -> dict[int | None, int | None]:
+    """For each account the one that stands for all with which it shares an installation.
+
+    Withdrawn runs tell that too.
+    """
+    person: dict[int | None, int | None] = {}
+    first_of: dict[str, int | None] = {}
+    for run in runs:
+        own = person.setdefault(run.owner, run.owner)
+        if not run.installation:
+            continue
+        other = person[first_of.setdefault(run.installation, run.owner)]
+        if other != own:
+            person |= {account: other for account, known in person.items() if known == own}
+    return person
+
+
+def _by_owner(
+    runs: Iterable[Candidate], person: dict[int | None, int | None]
+) -> list[list[Candidate]]:
+    found: dict[int | None, list[Candidate]] = {}
+    for run in runs:
+        found.setdefault(person[run.owner], []).append(run)
+    return list(found.values())
 
 
 def _standing(runs: Sequence[Candidate]) -> Candidate:
@@ -155,11 +182,13 @@ def _candidates(stack_ids: Sequence[int]) -> dict[int, list[Candidate]]:
         "scoring_version",
         "finished_at",
         "withdrawn_at",
+        "run__signing_key",
     )
     found: dict[int, list[Candidate]] = {}
-    for stack, pk, owner, overall, is_ranked, version, finished_at, withdrawn_at in rows:
+    for stack, pk, owner, overall, is_ranked, version, finished_at, withdrawn_at, key in rows:
         if stack is not None:
             is_present = is_ranked and version == SCORING_VERSION
-            run = Candidate(pk, owner, overall, is_present, finished_at, withdrawn_at is not None)
+            is_withdrawn = withdrawn_at is not None
+            run = Candidate(pk, owner, overall, is_present, finished_at, is_withdrawn, key)
             found.setdefault(stack, []).append(run)
     return found

@@ -60,8 +60,13 @@ def same_stack(run: Run) -> tuple[str, list[Entry]]:
 def strips(run: Run, others: Sequence[Entry]) -> list[Strip]:
     """A strip for each measure that this run or another one has."""
     own = publish.columns(run.run_header())
+    # Quality by other tasks, settings or formulas is another measure.
+    alike = [entry for entry in others if entry.league == own["league"]]
     made = (
-        _strip(name, unit, own[column], _values(others, column)) for column, name, unit in MEASURES
+        _strip(
+            name, unit, own[column], _values(alike if column == "quality_score" else others, column)
+        )
+        for column, name, unit in MEASURES
     )
     return [strip for strip in made if strip.n or strip.own is not None]
 

@@ -4,10 +4,11 @@ reported     stored, and the schema is valid. What was sent without an account s
 consistent   no finding needs a person, and this site derived every verdict and every score itself.
              Where it ran a sample of the code only, that is said: `consistent (sampled)`. Never of
              a run that was sent without a key.
-reproduced   consistent, and an approved run of another owner, consistent too, has the same weights
-             digest, core settings (those of speed included) and device class, generates within
-             GENERATION_TOLERANCE, has its first token within TTFT_TOLERANCE, and by BenchLoop's own
-             comparison a quality that is neither better nor worse.
+reproduced   consistent, and an approved run of another owner, consistent too and of no account
+             that shares an installation with this owner's (submissions/independence.py), has the
+             same weights digest, core settings (those of speed included) and device class,
+             generates within GENERATION_TOLERANCE, has its first token within TTFT_TOLERANCE, and
+             by BenchLoop's own comparison a quality that is neither better nor worse.
 verified     a moderator decided so. No evidence that comes or goes changes it, but for one thing:
              where this site judges stored outputs otherwise than the file says, it falls to
              `reported`, and a moderator may verify the run again (submissions/grading.py).
@@ -18,6 +19,7 @@ Levels rise and fall by themselves: each change is an event of the audit trail w
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -34,6 +36,7 @@ from leaderboard.models import Entry
 from leaderboard.models.names import LONGEST_NAME
 from runs.models import Run
 from submissions.anonymous import is_anonymous
+from submissions.independence import Witnesses
 from submissions.models import Grade, Submission
 
 logger = logging.getLogger("benchloop.levels")
@@ -46,6 +49,9 @@ TTFT_TOLERANCE = 0.20
 
 MOST_COMPARED = 20
 """Runs of others that are compared task by task, the oldest first."""
+
+MOST_OF_AN_OWNER = 3
+"""Of those: many runs of one owner neither hide the others nor have as many chances."""
 
 PASSED_ON = ("consistent", "reproduced", "verified")
 """Levels of a run that is evidence for another one."""
@@ -181,7 +187,7 @@ def _reproduction(submission: Submission) -> Evidence:
         return Evidence(
             "reproduced", False, "Its weights have no digest, so that nobody can have the same."
         )
-    miss = "No other owner has a run of these weights with the same settings and device class here."
+    miss = "No independent owner has a run of these weights, settings and device class here."
     for count, other in enumerate(candidates(submission, ours)):
         if count == MOST_COMPARED:
             break
@@ -193,7 +199,7 @@ def _reproduction(submission: Submission) -> Evidence:
 
 
 def candidates(submission: Submission, ours: RunHeader) -> Iterator[Run]:
-    """Approved runs of other owners with the same weights, league and device class."""
+    """Approved runs of independent owners with the same weights, league and device class."""
     others = (
         _like(ours)
         .filter(level__in=PASSED_ON)
@@ -201,9 +207,15 @@ def candidates(submission: Submission, ours: RunHeader) -> Iterator[Run]:
         .select_related("run")
         .order_by("pk")
     )
+    witnesses, taken = Witnesses(submission), Counter[int]()
     for other in others.iterator():
+        if taken[other.owner_id] == MOST_OF_AN_OWNER:
+            continue
+        if not witnesses.are_independent(other.owner_id):
+            continue
         theirs = other.run.run_header()
         if not not_comparable(ours, theirs) and not speed_not_comparable(ours, theirs):
+            taken[other.owner_id] += 1
             yield other.run
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench_loop.names.families import FamilyTable, table
 from bench_loop.names.ids import take_apart, words_of
 from bench_loop.names.parse import ModelName, parse_model
 from bench_loop.names.quantization import take_quantization
+from bench_loop.names.releases import releases_of, without_packing_dates
 from bench_loop.names.sizes import billions, is_size
 
 _SAME_SIZE = 0.15
@@ -16,7 +17,11 @@ _SAME_SIZE = 0.15
 
 _DIGEST_CHARACTERS = 12
 
-_OTHER_WEIGHTS = ("base", "abliterated", "heretic", "uncensored")
+_OTHER_WEIGHTS = (
+    *("abliterated", "heretic", "uncensored"),
+    *("base", "sft", "dpo", "rl", "qat"),
+    *("exp", "preview"),
+)
 """Words that tell nothing of the line, and yet name other weights than the line's own."""
 
 _BUILDS = ("bin", "marlin", "mlc", "quantized", "serve", "vllm")
@@ -31,8 +36,8 @@ class CanonicalName:
     """The first guess of which model an id means; people may overrule it."""
 
     key: str
-    """Equal for ids of the same model: line, size and tuning, or for an id that tells nothing the
-    id itself with the digest of the weights behind it."""
+    """Equal for ids of the same model: line, size, tuning and release, or for an id that tells
+    nothing the id itself with the digest of the weights behind it."""
     name: str
     """As shown: `qwen3-8b`, or the id of which nothing could be read."""
     family: str | None
@@ -60,8 +65,12 @@ def canonical_name(
             read, parsed = file_name, named
     if parsed.line is None:
         return _unread(parsed, parameters_b, weights_digest)
+    tuning, releases = _tuning_and_releases(read, parsed.line, provider)
+    means = table().releases.get(parsed.line, {})
+    parsed = replace(parsed, line=next(filter(None, map(means.get, releases)), parsed.line))
     total_b = _size(parsed, parameters_b)
-    words = (parsed.line, _size_words(parsed, total_b), *_tuning(read, parsed.line, provider))
+    told = [release for release in releases if release not in means]
+    words = (parsed.line, _size_words(parsed, total_b), *tuning, *told)
     key = "-".join(filter(None, words))
     return CanonicalName(key, key, parsed.family, total_b)
 
@@ -108,11 +117,17 @@ def _size_words(parsed: ModelName, total_b: float | None) -> str:
     return f"{size}-a{_figure(active_b)}" if active_b else size
 
 
-def _tuning(model_id: str, line: str, provider: str | None) -> list[str]:
-    """The words that tell a tuning from the model that it was made of, in the order of the name."""
+def _tuning_and_releases(
+    model_id: str, line: str, provider: str | None
+) -> tuple[list[str], list[str]]:
+    """The words that tell a tuning from the model that it was made of, and those of a release.
+
+    Each in the order of the name.
+    """
     known = table()
     parts = take_apart(model_id, known, provider)
-    words = words_of(take_quantization(parts.name, is_mlx=parts.is_mlx).rest)
+    name = take_quantization(without_packing_dates(parts.name), is_mlx=parts.is_mlx).rest
+    words = words_of(name)
     size_at = next((at for at, word in enumerate(words) if is_size(word)), len(words))
     told = line.split("-")
     found = [
@@ -120,7 +135,12 @@ def _tuning(model_id: str, line: str, provider: str | None) -> list[str]:
         for at, word in enumerate(words)
         if word in _OTHER_WEIGHTS or (at > size_at and _names_tuning(word, known))
     ]
-    return [word for word in dict.fromkeys(found) if word not in told]
+    releases = releases_of(name, words, size_at)
+    return (
+        [word for word in dict.fromkeys(found) if word not in told],
+        # The generation of some lines is written as a revision: deepseek-v3, and yi-1.5 as v1.5.
+        [word for word in releases if word not in told and word.removeprefix("v") not in told],
+    )
 
 
 def _names_tuning(word: str, known: FamilyTable) -> bool:

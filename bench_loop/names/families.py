@@ -41,6 +41,7 @@ class FamilyTable:
     by_word: Mapping[str, Family]
     sizes: Mapping[tuple[str, str], PublishedSize]
     renames: Mapping[tuple[str, str], str]
+    releases: Mapping[str, Mapping[str, str]]
     renames_by_architecture: Mapping[str, Mapping[str, str]]
     architectures: Mapping[str, str]
     vendors: frozenset[str]
@@ -72,6 +73,7 @@ def table() -> FamilyTable:
             for size, figures in by_size.items()
         },
         renames={(rule["line"], rule["size"]): rule["means"] for rule in raw["renames"]},
+        releases=raw["releases"],
         renames_by_architecture=raw["renames_by_architecture"],
         architectures=raw["architectures"],
         vendors=frozenset(raw["vendors"]),

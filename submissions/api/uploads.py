@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from bench_loop.result.fingerprint import fingerprint
 from bench_loop.result.records import RunResult
 from runs.models import Run
-from submissions import checks, copies, intake, signatures
+from submissions import checks, copies, independence, intake, signatures
 from submissions.addresses import address_hash, keyed_hash
 from submissions.anonymous import anonymous_owner
 from submissions.api import answers
@@ -133,6 +133,7 @@ class SubmissionsView(ApiView):
             *signatures.check_signature(data),
             *checks.findings(result, timezone.now()),
             *copies.findings(result, owner),
+            *independence.findings(result, owner),
         ]
         if is_dry_run:
             return Response(_dry_run_answer(result, found, owner))

@@ -29,6 +29,7 @@ from submissions.checks.speed import (
     check_speed_groups,
     check_speed_plan,
 )
+from submissions.checks.thinking import check_answer_budget, check_thinking
 from submissions.checks.times import check_time_marks, check_times
 from submissions.checks.timings import (
     check_engine_clock,
@@ -69,6 +70,8 @@ CHECKS: Sequence[Check] = (
     check_model_fits,
     check_subject,
     check_settings,
+    check_thinking,
+    check_answer_budget,
     check_power,
     check_peak_memory,
     check_matrix,

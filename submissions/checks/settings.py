@@ -14,6 +14,7 @@ from bench_loop.engine.plan import (
     make_plan,
 )
 from bench_loop.engine.profiles import PROFILES
+from bench_loop.names.lines import OTHER
 from bench_loop.names.parse import parse_model
 from bench_loop.registry import names
 from submissions.checks.finding import Finding, needs_review, refused
@@ -38,6 +39,24 @@ def check_subject(upload: Upload) -> Iterator[Finding]:
             "The model's id names another size.",
             claimed=claimed_b,
             named=named_b,
+        )
+    if name.parameters_b and subject.active_parameters_b:
+        # A smaller one would let any speed seem possible; of a dense model all are active.
+        active_b = subject.active_parameters_b
+        least_b = name.active_parameters_b or name.parameters_b
+        if active_b < least_b * (1 - SIZE_TOLERANCE):
+            yield needs_review(
+                "name_mismatch",
+                "subject.active_parameters_b",
+                "The model of this id has more active parameters.",
+                claimed=active_b,
+                named=least_b,
+            )
+    if name.family not in (None, OTHER) and subject.model_family not in (None, name.family):
+        yield needs_review(
+            "name_mismatch",
+            "subject.model_family",
+            f"The model's id names another family: {name.family}.",
         )
     if name.quantization and subject.quantization not in (None, name.quantization):
         yield needs_review(
@@ -97,6 +116,10 @@ def _harness_settings_findings(upload: Upload) -> Iterator[Finding]:
     if name not in names(HARNESSES):
         return
     is_raw = name == "raw"
+    if is_raw and upload.result.subject.harness_config_hash is not None:
+        # It would be a league of its own, with one run in it.
+        where, sentence = "subject.harness_config_hash", "The raw harness is not configured."
+        yield needs_review("other_settings", where, sentence)
     if is_raw is not (settings is None):
         yield _other_settings("harness")
     elif settings is not None and settings.limit_rule != HARNESS_LIMIT_RULE:

@@ -245,6 +245,30 @@ def copied(result: RunResult) -> RunResult:
     return rescored(forged.model_copy(update={"trials": tuple(trials), "machine": machine}))
 
 
+def thinking_unsaid(result: RunResult) -> RunResult:
+    """A run that thought, told as one of a model whose thinking was off."""
+    return with_subject(thinking=False)(
+        trials_of(
+            result, lambda trial: {} if trial.suite == "speed" else {"thinking": "Let me see"}
+        )
+    )
+
+
+def cut_replies_told_as_whole(result: RunResult) -> RunResult:
+    """What was cut by the budget is told as wrong: it hides how much of the run was cut."""
+
+    def change(trial: Trial) -> dict[str, Any]:
+        if trial.suite == "speed" or not is_failed(trial):
+            return {}
+        return {
+            "tokens": trial.tokens.model_copy(update={"completion": 256}),
+            "stream": None,
+            "engine_timings": None,
+        }
+
+    return trials_of(result, change)
+
+
 HUGE = (Gpu(model="H200", vendor="NVIDIA", memory_gb=139.8),) * 8
 
 FORGED: dict[str, tuple[Forge, str]] = {
@@ -284,6 +308,19 @@ FORGED: dict[str, tuple[Forge, str]] = {
         "memory_mismatch",
     ),
     "another quantization": (with_subject(model_id="qwen3:8b-q8_0"), "name_mismatch"),
+    "another family": (with_subject(model_family="llama"), "name_mismatch"),
+    "a sparse model, for its speed": (with_subject(active_parameters_b=0.5), "name_mismatch"),
+    "thinking that was not told": (thinking_unsaid, "thinking_mismatch"),
+    "no thinking where it was on": (
+        lambda result: with_settings(thinking_budget=4096)(with_subject(thinking=True)(result)),
+        "thinking_mismatch",
+    ),
+    "a league of one's own": (
+        with_subject(harness_config_hash="sha256:" + "1" * 64),
+        "other_settings",
+    ),
+    "room to think without thinking": (with_settings(thinking_budget=32768), "other_settings"),
+    "replies that were cut, as wrong ones": (cut_replies_told_as_whole, "over_budget"),
     "other sampling": (with_settings(seed_rule="the best of ten"), "other_settings"),
     "a run in no time": (in_no_time, "runtime_too_short"),
     "copied under another owner": (copied, "copied_trials"),

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from bench_loop.result.records import RunResult
+from bench_loop.result.signature import signed
 from bench_loop.result.store import to_bytes
 from leaderboard.models import Entry
 from submissions import checks
@@ -36,7 +37,8 @@ def upload(public_site: None, moderator: User) -> Upload:
     """Sends a run of one person, and has it approved."""
 
     def send(person: User, *, is_approved: bool = True, **changes: Any) -> Submission:
-        submission = stored(person, made(**changes))
+        machine = {"machine_id": f"{person.pk:016x}", **changes.pop("machine", {})}
+        submission = stored(person, made(machine=machine, **changes))
         if is_approved:
             submission.approve(moderator, "It looks right.")
         look_at_levels()
@@ -122,6 +124,50 @@ def test_the_same_owner_reproduces_nothing(upload: Upload, owner: User) -> None:
     assert levels_of(*runs) == ["consistent", "consistent"]
 
 
+def test_another_account_on_the_same_machine_reproduces_nothing(
+    upload: Upload, owner: User, stranger: User
+) -> None:
+    machine = {"machine_id": "a" * 16}
+    runs = [upload(owner, machine=machine), upload(stranger, latency_s=2.1, machine=machine)]
+    assert levels_of(*runs) == ["consistent", "consistent"]
+
+
+def test_another_account_of_the_same_installation_reproduces_nothing(
+    public_site: None, owner: User, stranger: User, moderator: User
+) -> None:
+    """The machine's id was changed by hand, and both files signed with the one key again."""
+    runs = [
+        stored(person, signed(made(latency_s=2 + at / 10, machine={"machine_id": str(at) * 16})))
+        for at, person in enumerate((owner, stranger))
+    ]
+    for one in runs:
+        one.approve(moderator, "It looks right.")
+    look_at_levels()
+    assert levels_of(*runs) == ["consistent", "consistent"]
+    assert "independent" in support(fresh(runs[0])).evidence[-1].sentence
+
+
+def test_accounts_that_shared_a_machine_once_are_never_independent(
+    upload: Upload, owner: User, stranger: User, third: User
+) -> None:
+    old = upload(stranger, model_id="gemma3:4b", machine={"machine_id": f"{owner.pk:016x}"})
+    old.withdraw(stranger)
+    first = upload(owner)
+    second = upload(stranger, latency_s=2.1)
+    assert levels_of(first, second) == ["consistent", "consistent"]
+    assert upload(third, latency_s=2.2).level == "reproduced"
+
+
+def test_many_runs_of_one_owner_do_not_hide_another_owner(
+    upload: Upload, owner: User, stranger: User, third: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submissions.levels.MOST_COMPARED", 4)
+    for number in range(5):
+        upload(stranger, generation_tps=60.0, latency_s=2.1 + number / 10)
+    upload(third, latency_s=3.0)
+    assert upload(owner).level == "reproduced"
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -150,7 +196,7 @@ def test_a_first_token_that_comes_too_late_reproduces_nothing(
     first = upload(owner)
     upload(stranger, latency_s=2.1)
     assert levels_of(first) == ["reproduced"]
-    slow = later_by(made(latency_s=2.2), 0.11)
+    slow = later_by(made(latency_s=2.2, machine={"machine_id": "f" * 16}), 0.11)
     submission = stored(User.objects.create_user("slow"), slow)
     *_, sentence = [one.sentence for one in support(submission).evidence]
     assert "22.0% apart, 20% allowed" in sentence
@@ -251,7 +297,10 @@ def test_a_verified_run_is_evidence_though_it_has_doubts(
 def test_workers_at_the_same_moment_change_each_level_once(
     public_site: None, owner: User, stranger: User, moderator: User
 ) -> None:
-    runs = [stored(owner, made()), stored(stranger, made(latency_s=2.1))]
+    runs = [
+        stored(owner, made()),
+        stored(stranger, made(latency_s=2.1, machine={"machine_id": "f" * 16})),
+    ]
     for one in runs:
         one.approve(moderator, "It looks right.")
 

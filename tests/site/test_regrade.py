@@ -290,7 +290,13 @@ def test_runs_that_reproduce_each_other_still_do_in_their_new_league(
 ) -> None:
     subject = {"weights_digest": WEIGHTS}
     pair = [
-        submitted(person, moderator, make_result(latency_s=latency_s, subject=subject))
+        submitted(
+            person,
+            moderator,
+            make_result(
+                latency_s=latency_s, subject=subject, machine={"machine_id": f"{person.pk:016x}"}
+            ),
+        )
         for person, latency_s in ((owner, 2.0), (stranger, 2.1))
     ]
     look_at_levels()

@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leaderboard.models import Entry, LanguageModel, Stack
 from leaderboard.publish import publish, withdraw
@@ -59,6 +61,67 @@ def test_the_shown_run_is_the_lower_median_of_the_owners(
 ) -> None:
     assert summary(runs).shown_id == shown
     assert summary(runs[::-1]).shown_id == shown
+
+
+def test_accounts_of_one_installation_weigh_as_one_owner() -> None:
+    puppets = [replace(run(pk, 90.0 + pk, owner=pk), installation="k1") for pk in (1, 2, 3)]
+    found = summary([*puppets, run(4, 50.0, owner=4)])
+    assert (found.shown_id, found.owner_count, found.run_count) == (4, 2, 4)
+    # A chain of keys too, and one that only a withdrawn run tells of.
+    chained = [
+        replace(run(1, 90.0, owner=1), installation="k1"),
+        replace(run(2, 91.0, owner=2), installation="k2"),
+        replace(run(3, 1.0, owner=1), installation="k2", is_withdrawn=True),
+        run(4, 50.0, owner=4),
+    ]
+    for order in (chained, chained[::-1]):
+        assert (summary(order).shown_id, summary(order).owner_count) == (4, 2)
+
+
+def test_runs_without_a_signature_tell_of_no_installation() -> None:
+    assert summary([run(pk, 60.0, owner=pk) for pk in (1, 2, 3)]).owner_count == 3
+
+
+def the_rule(runs: list[Candidate]) -> int | None:
+    """METHODOLOGY's rule again, by counting: no other value has as few below and at most half."""
+    published = [one for one in runs if not one.is_withdrawn]
+    counted = [one for one in published if one.is_ranked and one.overall is not None] or published
+
+    def lower_median(own: list[Candidate]) -> Candidate:
+        scored = [one for one in own if one.overall is not None]
+        if not scored:
+            return max(own, key=lambda one: (one.finished_at, one.pk))
+        least = (len(scored) + 1) // 2
+        for one in scored:
+            below = sum(other.place <= one.place for other in scored)
+            if below == least:
+                return one
+        raise AssertionError
+
+    owners = {one.owner for one in counted}
+    picked = [lower_median([one for one in counted if one.owner == who]) for who in owners]
+    return lower_median(picked).pk if picked else None
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.sampled_from([0.0, 40.0, 50.0, 50.5, 60.0]),
+            st.none() | st.integers(1, 4),
+            st.booleans(),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_any_runs_are_stood_for_by_the_rule(
+    drawn: list[tuple[float | None, int | None, bool, bool]],
+) -> None:
+    runs = [
+        replace(run(pk, overall, owner, ranked=is_ranked), is_withdrawn=is_withdrawn)
+        for pk, (overall, owner, is_ranked, is_withdrawn) in enumerate(drawn, 1)
+    ]
+    assert summary(runs).shown_id == the_rule(runs)
 
 
 def test_counts_and_range_are_those_of_the_runs_that_count() -> None:
