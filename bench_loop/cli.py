@@ -33,7 +33,7 @@ GROUPS = {
     "Look": {
         "runs": "List, show, export and delete runs, unfinished ones too.",
         "compare": "Compare result files.",
-        "report": "Write one run as HTML, Markdown, JSON, CSV, JUnit XML or for the Hub.",
+        "report": "Write one run as a page, Markdown, JSON, CSV or JUnit XML.",
         "dashboard": "Write one HTML file from a folder of results.",
         "serve": "Open the local site.",
         "suites": "List suites, tasks and profiles.",

@@ -80,9 +80,9 @@ def fill(page: Page, button: str, **values: str) -> None:
     page.locator("main").get_by_role("button", name=button).click()
 
 
-def submit(site: Site, key: str, file: Path, home: Path, *, expect_code: int = 0) -> str:
+def submit(site: Site, key: str, file: Path, home: Path, *more: str, expect_code: int = 0) -> str:
     return finish(
-        bench_loop("submit", file, "--site", site.url, "--yes", "--json"),
+        bench_loop("submit", file, "--site", site.url, "--yes", "--json", *more),
         environment(home, BENCHLOOP_TOKEN=key),
         expect=expect_code,
     )
@@ -145,7 +145,7 @@ def test_from_signing_up_to_a_revoked_key(site: Site, page: Page, tmp_path: Path
     )
     assert refused.status_code == 401
     assert f"{site.url}/account/keys/" in refused.json()["message"]
-    submit(site, key, file, tmp_path, expect_code=6)
+    submit(site, key, file, tmp_path, "--again", expect_code=6)
     assert key not in site.log.read_text()
 
 
