@@ -122,7 +122,7 @@ def _update(entry: Entry, changed: dict[str, Any], league: League) -> set[int]:
     return {stack.pk} | ({entry.stack_id} if entry.stack_id else set())
 
 
-def show_evidence(run: Run, evidence: list[dict[str, str]], *, is_sampled: bool) -> None:
+def show_evidence(run: Run, evidence: list[dict[str, str | bool]], *, is_sampled: bool) -> None:
     """Keep with the entry of `run`, if it has one, what speaks for its level."""
     Entry.objects.filter(run=run).update(evidence=evidence, is_sampled=is_sampled)
 

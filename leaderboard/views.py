@@ -139,14 +139,23 @@ def _tombstone(entry: Entry) -> dict[str, object]:
 
 
 def _evidence(entry: Entry) -> list[tuple[str, str, bool]]:
-    """The rungs of trust: name, what stands behind it, and whether this run has reached it."""
-    reached = 0 if entry.is_local else [level for level, _ in LEVELS].index(entry.level) + 1
+    """The rungs of trust: name, what stands behind it, and whether this run has reached it.
+
+    A moderator can verify a run that nobody reproduced: a rung below its level counts only where
+    its evidence does.
+    """
+    names = [level for level, _ in LEVELS]
+    reached = set() if entry.is_local else {"reported", entry.level}
+    if not entry.is_local and entry.level != "verified":
+        reached |= set(names[: names.index(entry.level)])
     told: dict[str, list[str]] = defaultdict(list)
     for one in entry.evidence:
         told[one["level"]].append(report.one_line(one["sentence"], 400))
+        if one.get("is_met"):  # Rows written before this was kept do not say it.
+            reached.add(one["level"])
     return [
-        (level.capitalize(), " ".join(told[level]) or EVIDENCE[level], place < reached)
-        for place, (level, _) in enumerate(LEVELS)
+        (level.capitalize(), " ".join(told[level]) or EVIDENCE[level], level in reached)
+        for level in names
     ]
 
 

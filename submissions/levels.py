@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -88,9 +88,9 @@ class Support:
         decides_by_lack = unmet and unmet[0].level == "consistent"
         return unmet[0].sentence if decides_by_lack or not met else met[-1].sentence
 
-    def as_json(self) -> list[dict[str, str]]:
+    def as_json(self) -> list[dict[str, str | bool]]:
         """The evidence as a page shows it."""
-        return [{"level": one.level, "sentence": one.sentence} for one in self.evidence]
+        return [asdict(one) for one in self.evidence]
 
 
 def support(submission: Submission) -> Support:
@@ -261,7 +261,7 @@ def _figure(spread: Spread) -> str:
     return figures.rate(spread.median, None).value
 
 
-def shown_evidence(submission: Submission) -> list[dict[str, str]]:
+def shown_evidence(submission: Submission) -> list[dict[str, str | bool]]:
     """What stands behind the level on the run's page; nothing before it is shown there."""
     told = Entry.objects.filter(run=submission.run_id).values_list("evidence", flat=True).first()
     return told or []

@@ -5,11 +5,17 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from submissions.addresses import keyed_hash
 from submissions.models import Report, Submission
 
 
 class AlreadyReportedError(Exception):
     """This reader has reported this run before."""
+
+
+def reporter_hash(reporter: User | None, address_hash: str) -> str:
+    """What stands for one reporter: their account or, without one, their address."""
+    return keyed_hash(f"user:{reporter.pk}" if reporter else address_hash)
 
 
 def report(

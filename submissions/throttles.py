@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,12 @@ def wait_s(name: str, client: str, now: float | None = None) -> float | None:
     return _until_free(rate, before, count - 1, share)
 
 
+def longest_wait_s(name: str, clients: Iterable[str]) -> float | None:
+    """Count one request for each of `clients`. None: it may go on, else as `wait_s` gives it."""
+    waits = [wait_s(name, client) for client in clients]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
 def _counter(name: str, client: str, period: float) -> str:
     return f"rate:{name}:{client}:{int(period)}"
 
@@ -78,8 +85,7 @@ class RateThrottle(BaseThrottle):
             return True
         named: Any = getattr(view, "rate_name", None)
         name = "read" if named is None else named(request)
-        waits = [wait_s(name, client) for client in _clients(request)]
-        self._wait = max((wait for wait in waits if wait is not None), default=None)
+        self._wait = longest_wait_s(name, _clients(request))
         return self._wait is None
 
     def wait(self) -> float | None:

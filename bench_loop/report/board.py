@@ -218,7 +218,7 @@ def board_lede(ranked: Sequence[Standing], others: Sequence[Standing]) -> tuple[
     if best.repeats:
         spans.append(Span(f", {best.repeats.counts}"))
     runs = f"{len(ranked)} ranked {'stack' if len(ranked) == 1 else 'stacks'}"
-    return (*spans, Span(f", of {runs}."))
+    return (*spans, Span(f", of {runs}, profile {best.profile}."))
 
 
 def _unranked_lede(others: Sequence[Standing]) -> tuple[Span, ...]:

@@ -10,7 +10,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from submissions.addresses import address_hash, keyed_hash
+from submissions.addresses import address_hash
 from submissions.api import answers
 from submissions.api.base import ApiView, Refusal, reader_of, signed_in
 from submissions.api.bodies import read_fields
@@ -25,7 +25,7 @@ from submissions.api.records import (
 from submissions.edits import edit
 from submissions.models import ModerationError, Submission
 from submissions.permissions import require_scope
-from submissions.reporting import AlreadyReportedError, report
+from submissions.reporting import AlreadyReportedError, report, reporter_hash
 from submissions.visibility import Reader, readable_by
 
 
@@ -99,9 +99,9 @@ class ReportView(ApiView):
         row = _readable(request, public_id)
         fields = read_fields(request, NewReportSerializer)
         reporter = request.user if isinstance(request.user, User) else None
-        who = f"user:{reporter.pk}" if reporter else address_hash(request)
+        who = reporter_hash(reporter, address_hash(request))
         try:
-            made = report(row, fields["kind"], fields["text"], reporter, keyed_hash(who))
+            made = report(row, fields["kind"], fields["text"], reporter, who)
         except AlreadyReportedError as error:
             raise Refusal(409, "already_reported", str(error)) from error
         body = {"run": public_id, "kind": made.kind, "created_at": made.created_at}

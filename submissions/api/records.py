@@ -109,6 +109,7 @@ class EvidenceSerializer(serializers.Serializer[Any]):
     """What speaks for a level, or what is missing for it."""
 
     level = serializers.ChoiceField(choices=LEVELS)
+    is_met = serializers.BooleanField(help_text="False: the sentence says what is missing.")
     sentence = serializers.CharField(help_text="With the figures.")
 
 

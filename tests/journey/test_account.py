@@ -94,7 +94,7 @@ def test_from_signing_up_to_a_revoked_key(site: Site, page: Page, tmp_path: Path
     name = f"ada{width}"
 
     page.goto("/")
-    page.locator(".who").get_by_role("link", name="Log in").click()
+    page.locator(".account").get_by_role("link", name="Log in").click()
     looked_at(page)
     page.get_by_role("link", name="Sign up").last.click()
     looked_at(page)

@@ -175,3 +175,27 @@ def test_a_doubtful_run_is_asked_about_rejected_appealed_shown_and_verified(
     visitor.goto(f"{site.url}/moderation/")
     expect(visitor.locator("main")).to_contain_text("impossible speed")
     assert errors == []
+
+
+def test_a_reader_finds_a_run_on_a_phone_and_reports_it_without_script(
+    site: Site, browser: Browser
+) -> None:
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
+    page = phone.new_page()
+    page.goto(site.url)
+    expect(page.locator(".rail form")).not_to_be_visible()
+    stack = page.locator(".board .who a").first
+    frame = page.locator(".board").first.bounding_box()
+    box = stack.bounding_box()
+    assert box is not None
+    assert frame is not None
+    assert box["x"] - frame["x"] < 80, "names of stacks stand at the left"
+    page.emulate_media(media="print")
+    expect(stack).to_be_visible()
+    page.emulate_media(media="screen")
+    stack.click()
+    page.get_by_role("link", name="Report").click()
+    page.get_by_label("Figures that cannot be").check()
+    page.get_by_label("How it shows").fill("The first token comes too early.")
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_role("status")).to_contain_text("The moderators have your report")

@@ -86,7 +86,8 @@ def test_the_evidence_is_told_in_figures(upload: Upload, owner: User, stranger: 
     assert "0.500 s against 0.500 s (0.0% apart, 20% allowed)" in sentence
     assert "floor or ceiling" in sentence
     answer = Client().get(f"/api/v1/submissions/{first.run.public_id}/").json()
-    assert {"level": "reproduced", "sentence": sentence} in answer["evidence"]
+    told = {"level": "reproduced", "is_met": True, "sentence": sentence}
+    assert told in answer["evidence"]
     page = Client().get(f"/runs/{first.run.public_id}/").content.decode()
     assert "6.0% apart" in page
     assert stranger.username not in sentence
@@ -281,6 +282,26 @@ def test_a_verified_run_keeps_its_level_whatever_comes_and_goes(
     second.withdraw(stranger)
     look_at_levels()
     assert levels_of(first) == ["verified"]
+
+
+def test_a_verified_run_shows_no_rung_that_it_never_reached(
+    upload: Upload, owner: User, moderator: User
+) -> None:
+    first = upload(owner)
+    first.verify(moderator, "The power log fits.")
+    for _ in range(2):  # before and after the worker has written down what it rests on
+        page = Client().get(f"/runs/{first.run.public_id}/").content.decode()
+        rungs = page.partition('class="rungs"')[2].partition("</ul>")[0].split("<li")
+        reached = {
+            name
+            for name in ("Reported", "Consistent", "Reproduced", "Verified")
+            for rung in rungs
+            if f"<h3>{name}" in rung and "(not reached)" not in rung
+        }
+        assert "Reproduced" not in reached
+        assert {"Reported", "Verified"} <= reached
+        look_at_levels()
+    assert reached == {"Reported", "Consistent", "Verified"}
 
 
 def test_a_verified_run_is_evidence_though_it_has_doubts(

@@ -168,3 +168,20 @@ def test_old_decisions_are_in_no_figure(submission: Submission, moderator: User)
     submission.approve(moderator)
     found = figures(timezone.now() + timedelta(days=91))
     assert (found.decided, found.decisions["approved"], found.reasons) == (0, 0, ())
+
+
+def test_notes_and_labels_are_shown_as_the_owners_words(
+    submission: Submission, moderator: User
+) -> None:
+    submission.approve(moderator)
+    assert "In the owner’s words" not in seen(Client(), submission)
+    submission.notes = "Case open.\n<b>No overclock.</b>\u202e"
+    submission.labels = ["350 W", "<i>q8</i>"]
+    submission.save()
+    page = seen(Client(), submission)
+    words = page.partition('id="words"')[2].partition("</section>")[0]
+    assert "In the owner’s words" in words
+    assert "<bdi>350 W</bdi>" in words
+    assert "<bdi>&lt;i&gt;q8&lt;/i&gt;</bdi>" in words
+    assert "Case open.\n&lt;b&gt;No overclock.&lt;/b&gt;" in words
+    assert "\u202e" not in words

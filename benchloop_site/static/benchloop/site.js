@@ -13,10 +13,9 @@ if (navigator.clipboard) {
   }
 }
 
-/* Filters act at once; without this the Apply button does. On narrow screens they start closed. */
+/* Filters act at once; without this the Apply button does. */
 const rail = document.querySelector(".rail");
 if (rail) {
-  if (matchMedia("(max-width: 1340px)").matches) rail.open = false;
   rail.querySelector("form").addEventListener("change", (event) => {
     if (event.target.type === "checkbox") event.currentTarget.requestSubmit();
   });
