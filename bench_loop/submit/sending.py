@@ -7,6 +7,7 @@ and is made harmless before it is shown.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +40,7 @@ CHUNK = 64 * 1024
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _OF_THE_KEY = frozenset({401, 403})
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
 class Watch:
@@ -240,7 +242,8 @@ def _exchange(replies: SimpleQueue[_Reply], upload: _Upload) -> None:
         ) as response:
             reply = _Reply(response.status_code, response.headers, _bounded(response))
     except Exception as error:  # whatever it is, the caller waits for a reply
-        reply = _Reply(0, {}, b"", clean(str(error)).rstrip(".") or type(error).__name__)
+        said = _ERROR_NUMBER.sub("", clean(str(error))).rstrip(".")
+        reply = _Reply(0, {}, b"", said or type(error).__name__)
     replies.put(reply)
 
 

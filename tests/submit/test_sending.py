@@ -129,6 +129,8 @@ def test_a_site_that_is_down_is_tried_five_times() -> None:
         send(result_bytes(), f"http://127.0.0.1:{closed_port()}", KEY, pause=pauses)
     assert caught.value.code == "unreachable"
     assert caught.value.exit_code == 6
+    assert "refused" in str(caught.value)
+    assert "Errno" not in str(caught.value)
     assert len(pauses.asked) == TRIES - 1
 
 
