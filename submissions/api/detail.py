@@ -22,7 +22,6 @@ from submissions.api.records import (
     SubmissionDetailSerializer,
     WordsSerializer,
 )
-from submissions.edits import edit
 from submissions.models import ModerationError, Submission
 from submissions.permissions import require_scope
 from submissions.reporting import AlreadyReportedError, report, reporter_hash
@@ -59,7 +58,7 @@ class SubmissionView(ApiView):
         row = _own(request, public_id, "Only its owner can edit a submission.")
         changes = read_fields(request, ChangesSerializer)
         try:
-            edit(row, signed_in(request), changes)
+            row.edit(signed_in(request), changes)
         except ModerationError as error:
             raise _not_possible(error) from error
         return Response(_as_it_is_now(request, row))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import models, transaction
@@ -20,6 +23,7 @@ from submissions.roles import is_moderator
 
 APPROVED = "A moderator read it and found nothing against it."
 WITHDRAWN = "Withdrawn by its owner."
+EDITABLE = ("notes", "labels")
 
 
 class Submission(models.Model):
@@ -243,6 +247,25 @@ class Submission(models.Model):
             self.requested_changes = ""
             self.save(update_fields=["requested_changes"])
             self._record("answered", actor, reason=answer)
+
+    def edit(self, actor: User, changes: Mapping[str, Any]) -> None:
+        """The owner sets notes or labels, never the run; what they were before is written down.
+
+        Raises ModerationError.
+        """
+        with transaction.atomic():
+            self._lock_for_owner(actor, "Only its owner can edit a submission.")
+            before = {name: getattr(self, name) for name in EDITABLE if name in changes}
+            new = {name: changes[name] for name in before if changes[name] != before[name]}
+            if not new:
+                return
+            for name, value in new.items():
+                setattr(self, name, value)
+            self.save(update_fields=list(new))
+            old = {name: before[name] for name in new}
+            AuditEvent.objects.create(
+                submission=self, actor=actor, kind="edited", data={"before": old, "after": new}
+            )
 
     def withdraw(self, actor: User) -> None:
         """The owner takes the run back, for good. Raises ModerationError."""
